@@ -13,6 +13,7 @@ import (
 
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/measure"
 	"drtmx/engine/result"
 	"drtmx/engine/sim"
@@ -177,13 +178,13 @@ func TestCrashKeepsThePersistentDomain(t *testing.T) {
 		advance(t, s, 60_000)
 		places := map[fabric.Place]int{}
 		for l := 0; l < n; l += 64 {
-			places[m.Where(at+fabric.Addr(l))]++
+			places[m.Where(at+space.Addr(l))]++
 		}
 		sure := m.AfterCrash(at, n, nil)
 		now := bytes.Clone(m.Mem.Bytes(at, n))
 		inFlight := make([]bool, n/64)
 		for l := range inFlight {
-			inFlight[l] = m.Where(at+fabric.Addr(64*l)) == fabric.InFlight
+			inFlight[l] = m.Where(at+space.Addr(64*l)) == fabric.InFlight
 		}
 		change(t, s, experiment.Knobs{"fault.crash": 0})
 		left := bytes.Clone(m.Mem.Bytes(at, n))
@@ -215,9 +216,9 @@ func TestCrashKeepsThePersistentDomain(t *testing.T) {
 }
 
 // nvmOf finds the first megabytes of a machine's NVM.
-func nvmOf(t *testing.T, m *fabric.Machine) (fabric.Addr, int) {
+func nvmOf(t *testing.T, m *fabric.Machine) (space.Addr, int) {
 	t.Helper()
-	for a := fabric.Addr(2 << 20); a < 1<<32; a += 2 << 20 {
+	for a := space.Addr(2 << 20); a < 1<<32; a += 2 << 20 {
 		if m.Mem.OnNVM(a) {
 			return a, 2000 * 64
 		}

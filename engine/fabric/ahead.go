@@ -3,6 +3,7 @@ package fabric
 import (
 	"unsafe"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -77,7 +78,7 @@ func (f *Fabric) aheadResponder(i uint32) {
 // aheadFlight: where a one-sided access is registered while it is under way.
 func (f *Fabric) aheadFlight(n *NIC, v *verb) {
 	if f.torn {
-		sim.Prefetch(unsafe.Pointer(&n.machine.Mem.flight[flightSlot(v.remote>>lineShift)]))
+		sim.Prefetch(unsafe.Pointer(&n.machine.Mem.flight[flightSlot(v.remote>>space.LineShift)]))
 	}
 }
 
@@ -141,7 +142,7 @@ func (f *Fabric) aheadAnswer(i uint32) {
 	sim.Prefetch(unsafe.Pointer(v.q))
 	f.nics[v.from].contexts.ahead(v.qpn)
 	if v.op.reads() {
-		sim.Prefetch(f.nics[v.from].machine.setOf(v.local >> lineShift))
+		sim.Prefetch(f.nics[v.from].machine.setOf(v.local >> space.LineShift))
 	}
 }
 
@@ -164,7 +165,7 @@ func (f *Fabric) aheadCompletion(i uint32) {
 }
 
 // cqLines are the lines of a CQ whose ring is in itself.
-const cqLines = int((unsafe.Sizeof(CQ{}) + lineBytes - 1) / lineBytes)
+const cqLines = int((unsafe.Sizeof(CQ{}) + space.LineBytes - 1) / space.LineBytes)
 
 // aheadPush asks for the place of the next completion.
 func (c *CQ) aheadPush() { sim.Prefetch(unsafe.Pointer(&c.ring[c.tail&uint32(len(c.ring)-1)])) }
@@ -172,7 +173,7 @@ func (c *CQ) aheadPush() { sim.Prefetch(unsafe.Pointer(&c.ring[c.tail&uint32(len
 func (f *Fabric) aheadPayload(v *verb) {
 	if v.data != none {
 		b := f.payload.bytes(v.data, v.len)
-		sim.PrefetchLines(unsafe.Pointer(&b[0]), (len(b)+lineBytes-1)/lineBytes)
+		sim.PrefetchLines(unsafe.Pointer(&b[0]), (len(b)+space.LineBytes-1)/space.LineBytes)
 	}
 }
 
@@ -181,14 +182,14 @@ const aheadMax = 4
 
 // AheadBytes asks for n bytes of the machine's memory and for the cache sets of
 // their lines: what an access to them needs.
-func (m *Machine) AheadBytes(a Addr, n int) {
+func (m *Machine) AheadBytes(a space.Addr, n int) {
 	if n == 0 {
 		return
 	}
-	first, last := lines(a, n)
+	first, last := space.Lines(a, n)
 	last = min(last, first+aheadMax-1)
-	if end := (last + 1) << lineShift; end <= m.Mem.top { // reserved addresses have none
-		m.Mem.Ahead(first<<lineShift, int(last-first)+1)
+	if end := (last + 1) << space.LineShift; end <= m.Mem.top { // reserved addresses have none
+		m.Mem.Ahead(first<<space.LineShift, int(last-first)+1)
 	}
 	for l := first; l <= last; l++ {
 		sim.Prefetch(m.setOf(l))
@@ -196,7 +197,7 @@ func (m *Machine) AheadBytes(a Addr, n int) {
 }
 
 // setOf is the cache set of a line.
-func (m *Machine) setOf(line Addr) unsafe.Pointer {
-	set, _ := m.sockets[m.Mem.Home(line<<lineShift)].llc.locate(line)
+func (m *Machine) setOf(line space.Addr) unsafe.Pointer {
+	set, _ := m.sockets[m.Mem.Home(line<<space.LineShift)].llc.locate(line)
 	return unsafe.Pointer(set)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -11,7 +12,7 @@ import (
 // one, for messages of a line or three: so the host keeps the beginnings of the buffers together, and a buffer's own bytes only where an
 // access went beyond. Addresses, and with them all that is charged, are those of the array.
 type array struct {
-	from, to     Addr
+	from, to     space.Addr
 	stride, head uint64 // bytes from one buffer to the next, and of a beginning
 	heads        []byte
 	long         []uint64 // by buffer: its bytes are in Memory.buf, at their address
@@ -23,23 +24,23 @@ const hasArray = 0x20
 
 // Array says that count buffers of stride bytes lie at from, above all other arrays, not yet touched, and that most accesses are to the first
 // head bytes of one. What it holds is as in any other memory, until Reuse.
-func (m *Memory) Array(from Addr, stride, count, head int) error {
-	head = (head + lineBytes - 1) &^ (lineBytes - 1)
+func (m *Memory) Array(from space.Addr, stride, count, head int) error {
+	head = (head + space.LineBytes - 1) &^ (space.LineBytes - 1)
 	if head >= stride || count == 0 {
 		return nil
 	}
 	n := uint64(count * head)
-	heads, err := reserveSpace(n)
+	heads, err := space.Reserve(n)
 	if err == nil {
-		err = commitSpace(heads, false)
+		err = space.Commit(heads, false)
 	}
 	if err != nil {
 		return fmt.Errorf("memory of machine %d: %d bytes for the beginnings of buffers: %w", m.machine, n, err)
 	}
-	s := array{from: from, to: from + Addr(count*stride), stride: uint64(stride), head: uint64(head), heads: heads, long: make([]uint64, (count+63)/64)}
+	s := array{from: from, to: from + space.Addr(count*stride), stride: uint64(stride), head: uint64(head), heads: heads, long: make([]uint64, (count+63)/64)}
 	m.arrays = append(m.arrays, s)
 	m.firstArray = append(m.firstArray, make([]uint16, len(m.home)-len(m.firstArray))...)
-	for p := s.from >> hugeShift; p <= (s.to-1)>>hugeShift; p++ {
+	for p := s.from >> space.HugeShift; p <= (s.to-1)>>space.HugeShift; p++ {
 		if m.home[p]&hasArray == 0 {
 			m.home[p] |= hasArray
 			m.firstArray[p] = uint16(len(m.arrays) - 1)
@@ -49,8 +50,8 @@ func (m *Memory) Array(from Addr, stride, count, head int) error {
 }
 
 // Reuse says that the bytes of the buffer at a are of no more use: they are undefined until they are written.
-func (m *Memory) Reuse(a Addr) {
-	if m.home[a>>hugeShift]&hasArray == 0 {
+func (m *Memory) Reuse(a space.Addr) {
+	if m.home[a>>space.HugeShift]&hasArray == 0 {
 		return
 	}
 	if s := m.arrayOf(a, a+1); s != nil && s.longs > 0 {
@@ -63,11 +64,11 @@ func (m *Memory) Reuse(a Addr) {
 }
 
 // arrayOf is the first array that any of the bytes from a to end are of, or nil.
-func (m *Memory) arrayOf(a, end Addr) *array {
-	if a>>hugeShift >= Addr(len(m.firstArray)) {
+func (m *Memory) arrayOf(a, end space.Addr) *array {
+	if a>>space.HugeShift >= space.Addr(len(m.firstArray)) {
 		return nil
 	}
-	for i := int(m.firstArray[a>>hugeShift]); i < len(m.arrays) && m.arrays[i].from < end; i++ {
+	for i := int(m.firstArray[a>>space.HugeShift]); i < len(m.arrays) && m.arrays[i].from < end; i++ {
 		if s := &m.arrays[i]; a < s.to {
 			return s
 		}
@@ -76,7 +77,7 @@ func (m *Memory) arrayOf(a, end Addr) *array {
 }
 
 // short is where the bytes from a to end are if they are of one beginning, else nil.
-func (s *array) short(a, end Addr) []byte {
+func (s *array) short(a, end space.Addr) []byte {
 	if a < s.from || end > s.to {
 		return nil
 	}
@@ -90,7 +91,7 @@ func (s *array) short(a, end Addr) []byte {
 }
 
 // inArray are the bytes from a to end, some of which are of s, and some perhaps of arrays behind it.
-func (m *Memory) inArray(s *array, a, end Addr) []byte {
+func (m *Memory) inArray(s *array, a, end space.Addr) []byte {
 	if b := s.short(a, end); b != nil {
 		return b
 	}
@@ -104,29 +105,29 @@ func (m *Memory) inArray(s *array, a, end Addr) []byte {
 }
 
 // lengthen has the buffers that have bytes from a to end in buf.
-func (s *array) lengthen(buf []byte, a, end Addr) {
+func (s *array) lengthen(buf []byte, a, end space.Addr) {
 	for i := uint64(a-s.from) / s.stride; i <= uint64(end-1-s.from)/s.stride; i++ {
 		if bit := uint64(1) << (i & 63); s.long[i>>6]&bit == 0 {
 			s.long[i>>6] |= bit
 			s.longs++
-			copy(buf[s.from+Addr(i*s.stride):], s.heads[i*s.head:(i+1)*s.head])
+			copy(buf[s.from+space.Addr(i*s.stride):], s.heads[i*s.head:(i+1)*s.head])
 		}
 	}
 }
 
 // lose makes the bytes of an array zero.
 func (s *array) lose() {
-	forgetSpace(s.heads)
+	space.Forget(s.heads)
 	clear(s.long)
 	s.longs = 0
 }
 
 // Ahead asks the host for n lines from a on, wherever they are.
-func (m *Memory) Ahead(a Addr, n int) {
-	if m.home[a>>hugeShift]&hasArray != 0 {
+func (m *Memory) Ahead(a space.Addr, n int) {
+	if m.home[a>>space.HugeShift]&hasArray != 0 {
 		if s := m.arrayOf(a, a+1); s != nil {
 			if b := s.short(a, a+1); b != nil {
-				n = min(n, int(s.head)>>lineShift)
+				n = min(n, int(s.head)>>space.LineShift)
 				sim.PrefetchLines(unsafe.Pointer(&b[0]), n)
 				return
 			}

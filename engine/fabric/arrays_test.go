@@ -2,13 +2,14 @@ package fabric
 
 import (
 	"bytes"
+	"drtmx/engine/fabric/space"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
 // memoryOfBuffers returns a memory with two arrays of buffers, one directly after the other, between other bytes.
-func memoryOfBuffers(t interface{ Fatal(...any) }) (m *Memory, from Addr, stride, count int) {
+func memoryOfBuffers(t interface{ Fatal(...any) }) (m *Memory, from space.Addr, stride, count int) {
 	m, err := newMemory(0, 1, 64<<20, 64<<20, false)
 	if err != nil {
 		t.Fatal(err)
@@ -19,7 +20,7 @@ func memoryOfBuffers(t interface{ Fatal(...any) }) (m *Memory, from Addr, stride
 		t.Fatal(err)
 	}
 	from = a + 1024
-	for _, at := range []Addr{from, from + Addr(count*stride)} {
+	for _, at := range []space.Addr{from, from + space.Addr(count*stride)} {
 		if err := m.Array(at, stride, count, 100); err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +41,7 @@ func TestBuffersKeepBytes(t *testing.T) {
 				off = 1024 + rapid.IntRange(0, 2*count-1).Draw(t, "buffer")*stride
 			}
 			n := rapid.IntRange(1, min(size-off, 3*stride)).Draw(t, "n")
-			b := m.Bytes(base+Addr(off), n)
+			b := m.Bytes(base+space.Addr(off), n)
 			if !bytes.Equal(b, model[off:off+n]) {
 				t.Fatalf("access %d: %d bytes at %d differ from what was written", i, n, off)
 			}
@@ -56,7 +57,7 @@ func TestBuffersKeepBytes(t *testing.T) {
 func TestBufferReuse(t *testing.T) {
 	m, from, stride, _ := memoryOfBuffers(t)
 	defer m.close()
-	next := m.Bytes(from+Addr(stride), 64)
+	next := m.Bytes(from+space.Addr(stride), 64)
 	next[5] = 7
 	long := m.Bytes(from, 300)
 	if &long[0] != &m.buf[from] {
@@ -65,10 +66,10 @@ func TestBufferReuse(t *testing.T) {
 	if m.Reuse(from + 10); &m.Bytes(from, 64)[0] == &m.buf[from] {
 		t.Error("a buffer that is used again is still where a long message was")
 	}
-	if m.arrays[0].longs != 0 || m.Bytes(from+Addr(stride), 64)[5] != 7 {
+	if m.arrays[0].longs != 0 || m.Bytes(from+space.Addr(stride), 64)[5] != 7 {
 		t.Error("reuse of one buffer changed another")
 	}
-	if m.lose(); m.Bytes(from+Addr(stride), 64)[5] != 0 {
+	if m.lose(); m.Bytes(from+space.Addr(stride), 64)[5] != 0 {
 		t.Error("a crash left the bytes of a buffer")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -36,12 +37,12 @@ func counters(t *testing.T, nics []int, cpu bool) (succeeded, counted uint64) {
 	}
 	post := func(id uint64) {
 		c := clients[id]
-		x.post(c.q, SendWR{ID: id, Op: CompareSwap, Signaled: true, Local: x.scratch + Addr(id)*64, LKey: x.key,
+		x.post(c.q, SendWR{ID: id, Op: CompareSwap, Signaled: true, Local: x.scratch + space.Addr(id)*64, LKey: x.key,
 			Remote: b.data[1], RKey: b.keys[1], Compare: c.seen, Swap: c.seen + 1})
 	}
 	x.done = func(_ *bedWorker, e *CQE) {
 		c := clients[e.ID]
-		got := binary.LittleEndian.Uint64(b.f.Machine(0).Mem.Bytes(x.scratch+Addr(e.ID)*64, 8))
+		got := binary.LittleEndian.Uint64(b.f.Machine(0).Mem.Bytes(x.scratch+space.Addr(e.ID)*64, 8))
 		if got == c.seen {
 			succeeded++
 			c.seen++
@@ -105,12 +106,12 @@ func TestFetchAddIsExact(t *testing.T) {
 			return
 		}
 		posted++
-		w.post(w.rc[3], SendWR{ID: id, Op: FetchAdd, Signaled: true, Local: w.scratch + Addr(id)*64, LKey: w.key,
-			Remote: b.data[3] + Addr(posted%8)*8, RKey: b.keys[3], Swap: posted % 8})
+		w.post(w.rc[3], SendWR{ID: id, Op: FetchAdd, Signaled: true, Local: w.scratch + space.Addr(id)*64, LKey: w.key,
+			Remote: b.data[3] + space.Addr(posted%8)*8, RKey: b.keys[3], Swap: posted % 8})
 	}, nil)
 	b.run(5 * sim.Millisecond)
 	for i := range uint64(8) {
-		if got := binary.LittleEndian.Uint64(b.f.Machine(3).Mem.Bytes(b.data[3]+Addr(i)*8, 8)); got != i*500 {
+		if got := binary.LittleEndian.Uint64(b.f.Machine(3).Mem.Bytes(b.data[3]+space.Addr(i)*8, 8)); got != i*500 {
 			t.Errorf("word %d is %d, want %d", i, got, i*500)
 		}
 	}
@@ -133,7 +134,7 @@ func TestTornReads(t *testing.T) {
 			b := newBed(t, bedOptions{machines: 3, threads: 1, span: 1 << 20, config: Config{TornReads: c.torn}})
 			torn, reads, n := 0, 0, uint64(0)
 			post := func(w *bedWorker, id uint64) {
-				op, local := Read, w.scratch+Addr(id)*4096
+				op, local := Read, w.scratch+space.Addr(id)*4096
 				if w.machine == 0 && !c.cpu {
 					op = Write
 					n++
@@ -150,7 +151,7 @@ func TestTornReads(t *testing.T) {
 			b.start(4, post, func(w *bedWorker, e *CQE) {
 				if e.Op == Read {
 					reads++
-					buf := b.f.Machine(w.machine).Mem.Bytes(w.scratch+Addr(e.ID)*4096, int(c.bytes))
+					buf := b.f.Machine(w.machine).Mem.Bytes(w.scratch+space.Addr(e.ID)*4096, int(c.bytes))
 					if first := binary.LittleEndian.Uint64(buf); first != binary.LittleEndian.Uint64(buf[len(buf)-8:]) {
 						torn++
 					}
@@ -188,7 +189,7 @@ func cpuWriter(b *bed, bytes int) {
 			mem.BeginAccess(b.data[2], bytes, true)
 		}
 		for i := line * 64; i < line*64+64; i += 8 {
-			binary.LittleEndian.PutUint64(mem.Bytes(b.data[2]+Addr(i), 8), n)
+			binary.LittleEndian.PutUint64(mem.Bytes(b.data[2]+space.Addr(i), 8), n)
 		}
 		if line++; line*64 == bytes {
 			line = 0

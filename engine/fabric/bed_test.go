@@ -3,6 +3,7 @@ package fabric
 import (
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -13,7 +14,7 @@ type bed struct {
 	t       testing.TB
 	sim     *sim.Sim
 	f       *Fabric
-	data    []Addr // per machine
+	data    []space.Addr // per machine
 	keys    []uint32
 	span    uint64
 	workers []*bedWorker
@@ -30,7 +31,7 @@ type bedWorker struct {
 	cq      *CQ
 	rc      []*QP // by machine
 	ud      *QP
-	scratch Addr
+	scratch space.Addr
 	key     uint32
 	rand    *sim.Rand
 	sends   int
@@ -68,8 +69,8 @@ func newBed(t testing.TB, o bedOptions) *bed {
 		if err != nil {
 			t.Fatal(err)
 		}
-		half := roundUp(max(o.span, 1<<20)/2, 1<<hugeShift) // the upper half lives on the other socket
-		if end := roundUp(a+max(o.span, 1<<20), 1<<hugeShift); a+half < end {
+		half := roundUp(max(o.span, 1<<20)/2, 1<<space.HugeShift) // the upper half lives on the other socket
+		if end := roundUp(a+max(o.span, 1<<20), 1<<space.HugeShift); a+half < end {
 			mem.settle(a+half, end, 1%f.Machine(m).Type.Sockets.Int())
 		}
 		r := mem.Register(a, max(o.span, 1<<20), LocalWrite|RemoteRead|RemoteWrite|RemoteAtomic)
@@ -197,7 +198,7 @@ func (w *bedWorker) post(q *QP, r SendWR) {
 }
 
 // target picks an address somewhere.
-func (w *bedWorker) target(align uint64) (machine int, a Addr, key uint32) {
+func (w *bedWorker) target(align uint64) (machine int, a space.Addr, key uint32) {
 	b := w.bed
 	m := w.rand.Intn(b.f.Machines())
 	return m, b.data[m] + w.rand.Uint64n(b.span/align)*align, b.keys[m]
@@ -208,10 +209,10 @@ func oneSided(op Opcode, bytes uint32, align uint64) func(w *bedWorker, id uint6
 	return func(w *bedWorker, id uint64) {
 		m, a, key := w.target(align)
 		w.post(w.rc[m], SendWR{ID: id, Op: op, Signaled: true, Inline: op == Write && bytes <= 64,
-			Local: w.scratch + Addr(id)*bedSlot(bytes), LKey: w.key, Len: bytes, Remote: a, RKey: key, Compare: 1, Swap: 2})
+			Local: w.scratch + space.Addr(id)*bedSlot(bytes), LKey: w.key, Len: bytes, Remote: a, RKey: key, Compare: 1, Swap: 2})
 	}
 }
 
 // bedSlot is the room of a local buffer: small ones are kept close together, as
 // they are in engine/r2, for the host's sake.
-func bedSlot(bytes uint32) Addr { return roundUp(uint64(bytes), 128) }
+func bedSlot(bytes uint32) space.Addr { return roundUp(uint64(bytes), 128) }

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -142,9 +143,9 @@ func TestLLC(t *testing.T) {
 	const ways, ddio, sets = 20, 2, 24
 	c := newLLC(make([]llcSet, sets), ways, ddio)
 	r := sim.New(sim.Options{}).Stream("llc", 0)
-	held := make([]map[Addr]bool, sets)
+	held := make([]map[space.Addr]bool, sets)
 	for i := range held {
-		held[i] = map[Addr]bool{}
+		held[i] = map[space.Addr]bool{}
 	}
 	index := func(s *llcSet) int {
 		for i := range c.sets {
@@ -154,9 +155,9 @@ func TestLLC(t *testing.T) {
 		}
 		return -1
 	}
-	byTag := make([]map[uint16]Addr, sets)
+	byTag := make([]map[uint16]space.Addr, sets)
 	for i := range byTag {
-		byTag[i] = map[uint16]Addr{}
+		byTag[i] = map[uint16]space.Addr{}
 	}
 	hits := 0
 	for range 200000 {
@@ -206,7 +207,7 @@ func TestLLC(t *testing.T) {
 func TestLLCSpreads(t *testing.T) {
 	c := newLLC(make([]llcSet, 24576), 20, 2)
 	used := map[*llcSet]int{}
-	for l := range Addr(24576) {
+	for l := range space.Addr(24576) {
 		s, _ := c.locate(1<<20 + l)
 		used[s]++
 	}
@@ -214,8 +215,8 @@ func TestLLCSpreads(t *testing.T) {
 		t.Errorf("consecutive lines use %d of 24576 sets", len(used))
 	}
 	clear(used)
-	for p := range Addr(1000) {
-		s, _ := c.locate(p << (hugeShift - lineShift))
+	for p := range space.Addr(1000) {
+		s, _ := c.locate(p << (space.HugeShift - space.LineShift))
 		used[s]++
 	}
 	if len(used) < 900 {
@@ -269,7 +270,7 @@ func TestTLBIsLRU(t *testing.T) {
 			at := &c.set(page)[0]
 			list := sets[at]
 			i := slices.Index(list, page)
-			if hit := c.touch(Addr(page-1) << hugeShift); hit != (i >= 0) {
+			if hit := c.touch(space.Addr(page-1) << space.HugeShift); hit != (i >= 0) {
 				t.Fatalf("%d entries: page %d: hit %v, its set %v", entries, page, hit, list)
 			}
 			if i >= 0 {
@@ -288,12 +289,12 @@ func TestBroadwellsTLB(t *testing.T) {
 			t.Errorf("page %d: a set of %d", page, n)
 		}
 	}
-	const first = 511           // entries are numbered from 1
-	for p := range Addr(1536) { // 3 GB that follow each other all fit
-		c.touch((first + p) << hugeShift)
+	const first = 511                 // entries are numbered from 1
+	for p := range space.Addr(1536) { // 3 GB that follow each other all fit
+		c.touch((first + p) << space.HugeShift)
 	}
-	for p := range Addr(1536) {
-		if !c.touch((first + p) << hugeShift) {
+	for p := range space.Addr(1536) {
+		if !c.touch((first + p) << space.HugeShift) {
 			t.Fatalf("page %d of 1536 was displaced", p)
 		}
 	}
@@ -333,7 +334,7 @@ func TestAccess(t *testing.T) {
 	r := m.Mem.Register(a, 1<<20, RemoteWrite)
 	for i, ddio := range []bool{true, false} {
 		b.f.SetDDIO(ddio)
-		at := a + 8192 + Addr(i)*64
+		at := a + 8192 + space.Addr(i)*64
 		x.postAll(x.rc[1], SendWR{Op: Write, Signaled: true, Local: x.scratch, LKey: x.key, Len: 64, Remote: at, RKey: r.RKey})
 		b.run(20 * sim.Microsecond)
 		want := c.llcHit
@@ -357,10 +358,10 @@ func TestAccessWaitsOnce(t *testing.T) {
 	for at, n := 0, 64; n <= 64<<10; at, n = at+n, 4*n {
 		b.run(sim.Millisecond)
 		m.cores[0].touch(a)
-		lines := sim.Time(n / lineBytes)
+		lines := sim.Time(n / space.LineBytes)
 		idle := c.dram + (lines-1)*c.dramNext
 		slow := c.dram + lines*s.line // were all on one channel
-		if got := m.Access(0, b.sim.Now(), a+Addr(at), n, Load); got < idle || got > max(idle, slow) {
+		if got := m.Access(0, b.sim.Now(), a+space.Addr(at), n, Load); got < idle || got > max(idle, slow) {
 			t.Errorf("%d bytes: %d ps, at least %d at the core's rate and at most %d from one channel", n, got, idle, slow)
 		}
 	}
@@ -408,22 +409,22 @@ func TestRandomLoads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := make([]Addr, loads)
+	at := make([]space.Addr, loads)
 	for i := range at {
-		at[i] = base + Addr(i)*(512<<20/loads)
+		at[i] = base + space.Addr(i)*(512<<20/loads)
 	}
 	near(t, "s3-core-random-reads", loads/(float64(m.Gather(0, 0, at, 64))/float64(sim.Microsecond)), 43)
 	b.run(sim.Millisecond) // the channels are free again
 	lone := at[:1]
 	fresh := at[0] + 4096
-	if d := m.Gather(0, 0, []Addr{fresh}, 64); d != b.f.cost.dram {
+	if d := m.Gather(0, 0, []space.Addr{fresh}, 64); d != b.f.cost.dram {
 		t.Errorf("a lone load takes %d ps, DRAM %d", d, b.f.cost.dram)
 	}
 	if d := m.Gather(0, 0, lone, 64); d != m.Access(0, 0, lone[0], 64, Load) {
 		t.Errorf("a load that hits takes %d ps", d)
 	}
 	b.run(sim.Millisecond)
-	two := []Addr{at[0] + 8192, at[1] + 8192}
+	two := []space.Addr{at[0] + 8192, at[1] + 8192}
 	if d := m.Gather(0, 0, two, 64); d != b.f.cost.dram+b.f.cost.dramRandom {
 		t.Errorf("two loads take %d ps", d)
 	}

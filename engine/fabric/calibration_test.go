@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -45,7 +46,7 @@ const isReply = 1 << 63
 // startRPC runs requests and replies. Whether a message is a reply stands in its
 // first bytes.
 func startRPC(b *bed, clients int, request, reply uint32) {
-	slot := func(w *bedWorker, id uint64) Addr { return w.scratch + 1<<19 + Addr(id)*2048 }
+	slot := func(w *bedWorker, id uint64) space.Addr { return w.scratch + 1<<19 + space.Addr(id)*2048 }
 	refill := func(w *bedWorker, id uint64) {
 		list := [1]RecvWR{{ID: id, Local: slot(w, id), LKey: w.key, Len: 2048}}
 		if err := w.ud.PostRecv(b.sim.Now(), list[:]); err != nil {
@@ -53,7 +54,7 @@ func startRPC(b *bed, clients int, request, reply uint32) {
 		}
 	}
 	send := func(w *bedWorker, to AH, what uint64, n uint32) {
-		buf := w.scratch + Addr(w.sends%256)*2048
+		buf := w.scratch + space.Addr(w.sends%256)*2048
 		w.sends++
 		binary.LittleEndian.PutUint64(b.f.Machine(w.machine).Mem.Bytes(buf, 8), what)
 		w.post(w.ud, SendWR{Op: Send, Signaled: w.sends%64 == 0, Inline: n <= 64, Local: buf, LKey: w.key, Len: n, Dest: to})
@@ -93,7 +94,7 @@ func TestLoneRead(t *testing.T) {
 	w := b.workers[0]
 	var e [1]CQE
 	var began sim.Time
-	for i := range Addr(2) { // the first one fetches contexts and translations
+	for i := range space.Addr(2) { // the first one fetches contexts and translations
 		began = b.sim.Now()
 		w.post(w.rc[1], SendWR{Op: Read, Signaled: true, Local: w.scratch, LKey: w.key, Len: 64, Remote: b.data[1] + i*64, RKey: b.keys[1]})
 		b.run(10 * sim.Microsecond)
@@ -153,7 +154,7 @@ func inbound(t *testing.T, bytes func(w *bedWorker) uint32) float64 {
 		if w.machine == 0 {
 			return
 		}
-		w.post(w.rc[0], SendWR{ID: id, Op: Read, Signaled: true, Local: w.scratch + Addr(id)*4096, LKey: w.key, Len: bytes(w),
+		w.post(w.rc[0], SendWR{ID: id, Op: Read, Signaled: true, Local: w.scratch + space.Addr(id)*4096, LKey: w.key, Len: bytes(w),
 			Remote: b.data[0] + w.rand.Uint64n(half/1024)*1024, RKey: b.keys[0]})
 	}, nil)
 	return b.rate(20*sim.Microsecond, 60*sim.Microsecond) * float64(b.f.Machines())

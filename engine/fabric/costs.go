@@ -3,6 +3,7 @@ package fabric
 import (
 	"math/bits"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -117,12 +118,12 @@ func (c *costs) pcieTime(bytes uint32) sim.Time { return sim.Time(bytes) * c.pci
 
 // written is the PCIe time of a DMA write: its bytes, and a header for each packet.
 // Packets end at multiples of the largest payload.
-func (c *costs) written(a Addr, n uint32) sim.Time {
+func (c *costs) written(a space.Addr, n uint32) sim.Time {
 	return sim.Time(c.packets(a, n))*c.pcieHead + c.pcieTime(n)
 }
 
 // fetched is the same of a DMA read.
-func (c *costs) fetched(a Addr, n uint32) sim.Time {
+func (c *costs) fetched(a space.Addr, n uint32) sim.Time {
 	return sim.Time(c.packets(a, n))*c.pcieReply + c.pcieTime(n)
 }
 
@@ -135,11 +136,11 @@ func (c *costs) fetchedBehind(others, n uint32) sim.Time {
 	return t
 }
 
-func (c *costs) packets(a Addr, n uint32) Addr {
+func (c *costs) packets(a space.Addr, n uint32) space.Addr {
 	if n == 0 { // an empty access is a packet too
 		return 1
 	}
-	return (a+Addr(n)-1)>>c.pciePacket - a>>c.pciePacket + 1
+	return (a+space.Addr(n)-1)>>c.pciePacket - a>>c.pciePacket + 1
 }
 
 // serialize is the time on the wire of a message whose first packet has head

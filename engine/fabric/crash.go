@@ -1,6 +1,9 @@
 package fabric
 
-import "fmt"
+import (
+	"drtmx/engine/fabric/space"
+	"fmt"
+)
 
 // Crash stops the machine at this instant. DRAM and caches are lost and read as
 // zeros, whatever fill function they had; NVM keeps its persistent domain and a
@@ -103,12 +106,12 @@ func (d *durability) crash() {
 			continue
 		}
 		b := d.line(o.line)
-		copy(mem.Bytes(o.line<<lineShift, lineBytes), b[:])
+		copy(mem.Bytes(o.line<<space.LineShift, space.LineBytes), b[:])
 	}
 	for i := range flying {
 		p := &flying[i]
 		if d.rand.Intn(2) == 0 {
-			copy(mem.Bytes(p.line<<lineShift+Addr(p.lo), int(p.hi-p.lo)), p.data[p.lo:p.hi])
+			copy(mem.Bytes(p.line<<space.LineShift+space.Addr(p.lo), int(p.hi-p.lo)), p.data[p.lo:p.hi])
 		}
 	}
 	clear(d.index)
@@ -120,17 +123,17 @@ func (m *Memory) lose() {
 	for i := range m.arrays {
 		m.arrays[i].lose()
 	}
-	for from := Addr(1 << hugeShift); from < m.top; {
+	for from := space.Addr(1 << space.HugeShift); from < m.top; {
 		to := from
 		for to < m.top && !m.onNVM(to) {
-			to += 1 << hugeShift
+			to += 1 << space.HugeShift
 		}
 		if to > from {
-			forgetSpace(m.buf[from:to])
-			for b := from >> blockShift; b < to>>blockShift; b += 64 { // 2 MB are whole words
+			space.Forget(m.buf[from:to])
+			for b := from >> space.BlockShift; b < to>>space.BlockShift; b += 64 { // 2 MB are whole words
 				m.pending[b>>6] = 0
 			}
 		}
-		from = to + 1<<hugeShift
+		from = to + 1<<space.HugeShift
 	}
 }

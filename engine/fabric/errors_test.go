@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -222,7 +223,7 @@ func TestRemoteAccess(t *testing.T) {
 		{"key 0", func(w *SendWR) { w.RKey = 0 }, RemoteAccess},
 		{"behind the end", func(w *SendWR) { w.Remote += 1<<20 - 63 }, RemoteAccess},
 		{"before the start", func(w *SendWR) { w.Remote -= 8 }, RemoteAccess},
-		{"wrap", func(w *SendWR) { w.Remote = ^Addr(0) - 7 }, RemoteAccess},
+		{"wrap", func(w *SendWR) { w.Remote = ^space.Addr(0) - 7 }, RemoteAccess},
 		{"misaligned atomic", func(w *SendWR) { w.Op, w.Remote = FetchAdd, w.Remote+4 }, RemoteInvalidRequest},
 	} {
 		b, x, y := pairBed(t, Config{TornReads: true})
@@ -447,7 +448,7 @@ func TestFlushedInOrder(t *testing.T) {
 		m := 1 + w.rand.Intn(2)
 		q := w.rc[m]
 		posted[q.qpn]++
-		w.post(q, SendWR{ID: posted[q.qpn], Op: Read, Signaled: true, Local: w.scratch + Addr(id)*64, LKey: w.key, Len: 64,
+		w.post(q, SendWR{ID: posted[q.qpn], Op: Read, Signaled: true, Local: w.scratch + space.Addr(id)*64, LKey: w.key, Len: 64,
 			Remote: b.data[m] + w.rand.Uint64n(1<<13)*64, RKey: b.keys[m]})
 	}, func(w *bedWorker, e *CQE) {
 		if e.ID != last[e.QPN]+1 {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -43,7 +44,7 @@ type flow struct {
 // lineAt is a line of a machine.
 type lineAt struct {
 	machine int
-	line    Addr
+	line    space.Addr
 }
 
 // order is that of the accesses to one line: all up to the last write, and those since, which commute.
@@ -93,22 +94,22 @@ func (x *Exploration) Hold(at sim.Time) sim.Time {
 func requester(v *verb) uint64 { return 1<<63 | uint64(v.from)<<32 | uint64(v.qpn) }
 
 // verb notes what a verb has read or written at the responder.
-func (x *Exploration) verb(mem *Memory, v *verb, a Addr, n int, write bool) {
+func (x *Exploration) verb(mem *Memory, v *verb, a space.Addr, n int, write bool) {
 	x.Accessed(mem, a, n, write, requester(v))
 }
 
 // Accessed notes that n bytes at a have just been read or written.
-func (x *Exploration) Accessed(mem *Memory, a Addr, n int, write bool, who uint64) {
+func (x *Exploration) Accessed(mem *Memory, a space.Addr, n int, write bool, who uint64) {
 	for n > 0 {
-		some := min(n, int(lineBytes-a%lineBytes))
-		h := fold(fold(fold(orderSeed, who), a%lineBytes), uint64(some))
-		if a+Addr(some) <= mem.top && a >= 1<<hugeShift { // else reserved: no bytes
+		some := min(n, int(space.LineBytes-a%space.LineBytes))
+		h := fold(fold(fold(orderSeed, who), a%space.LineBytes), uint64(some))
+		if a+space.Addr(some) <= mem.top && a >= 1<<space.HugeShift { // else reserved: no bytes
 			for _, b := range mem.Bytes(a, some) {
 				h = fold(h, uint64(b))
 			}
 		}
-		x.access(lineAt{mem.machine, a >> lineShift}, h, write)
-		a, n = a+Addr(some), n-some
+		x.access(lineAt{mem.machine, a >> space.LineShift}, h, write)
+		a, n = a+space.Addr(some), n-some
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -18,7 +19,7 @@ func arrivals(t *testing.T, list ...Delay) (at [4]sim.Time, x *Exploration) {
 	w.cq.Arm(0, b.kWork, 0)
 	for id := range uint64(4) {
 		m := 1 + int(id%2)
-		wr := SendWR{ID: id, Op: Read, Signaled: true, Local: w.scratch + Addr(id*64), LKey: w.key, Len: 64, Remote: b.data[m] + Addr(id*64), RKey: b.keys[m]}
+		wr := SendWR{ID: id, Op: Read, Signaled: true, Local: w.scratch + space.Addr(id*64), LKey: w.key, Len: 64, Remote: b.data[m] + space.Addr(id*64), RKey: b.keys[m]}
 		if err := w.rc[m].PostSend(b.sim.Now(), []SendWR{wr}); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
@@ -118,9 +119,9 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 	f := &Fabric{sim: s, profile: c.Profile, cost: newCosts(c.Profile), free: none, firstNIC: []uint16{0}, torn: c.TornReads, loss: c.LossPPM, explored: c.Exploration}
 	f.register()
 	f.lookAhead()
-	space := spacePerMachine(c.Machines)
-	if space < leastSpace {
-		return nil, fmt.Errorf("fabric: address space: the process's limit leaves %d MB for each of %d machines: at least %d are needed: raise it with ulimit -v, or use fewer machines", space>>20, c.Machines, leastSpace>>20)
+	most := space.PerMachine(c.Machines)
+	if most < leastSpace {
+		return nil, fmt.Errorf("fabric: address space: the process's limit leaves %d MB for each of %d machines: at least %d are needed: raise it with ulimit -v, or use fewer machines", most>>20, c.Machines, leastSpace>>20)
 	}
 	for i := range c.Machines {
 		name := ""
@@ -131,7 +132,7 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("fabric: machine %d: %w", i, err), f.Close())
 		}
-		m, err := newMachine(f, i, t, &c, space)
+		m, err := newMachine(f, i, t, &c, most)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("fabric: %w", err), f.Close())
 		}
@@ -167,6 +168,12 @@ func (f *Fabric) Sim() *sim.Sim { return f.sim }
 
 // Profile is the hardware.
 func (f *Fabric) Profile() *Profile { return f.profile }
+
+// TCP is what the kernel's messages cost; nil where the NICs have RDMA.
+func (f *Fabric) TCP() *TCPCosts { return f.profile.TCPCosts() }
+
+// Scheduler is how cores are shared; nil where the profile does not say.
+func (f *Fabric) Scheduler() *SchedulerCosts { return f.profile.SchedulerCosts() }
 
 // Machines is the number of machines.
 func (f *Fabric) Machines() int { return len(f.machines) }

@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -156,7 +157,7 @@ func (x *faults) post(q *faultyPair) {
 func (x *faults) request(q *faultyPair, id uint64) SendWR {
 	r := x.rand
 	lengths := []uint32{0, 1, 8, 63, 64, 65, 100, 4096, 5000, 65536}
-	w := SendWR{ID: id, Op: Send, Signaled: r.Intn(3) > 0, Local: q.w.scratch + Addr(r.Intn(1<<20)), LKey: q.w.key, Len: lengths[r.Intn(len(lengths))]}
+	w := SendWR{ID: id, Op: Send, Signaled: r.Intn(3) > 0, Local: q.w.scratch + space.Addr(r.Intn(1<<20)), LKey: q.w.key, Len: lengths[r.Intn(len(lengths))]}
 	switch q.Transport() {
 	case RC:
 		w.Op = []Opcode{Send, Write, Write, Read, Read, CompareSwap, FetchAdd}[r.Intn(7)]
@@ -166,9 +167,9 @@ func (x *faults) request(q *faultyPair, id uint64) SendWR {
 		w.Dest, w.Len = x.uds[r.Intn(len(x.uds))], lengths[r.Intn(8)]
 		return w
 	}
-	w.Remote, w.RKey = x.data[q.to]+Addr(r.Intn(5000)), x.mrs[q.to].RKey
+	w.Remote, w.RKey = x.data[q.to]+space.Addr(r.Intn(5000)), x.mrs[q.to].RKey
 	if w.Op.atomic() {
-		w.Len, w.Remote = 8, x.data[q.to]+Addr(r.Intn(4))*8
+		w.Len, w.Remote = 8, x.data[q.to]+space.Addr(r.Intn(4))*8
 	}
 	if r.Intn(150) == 0 {
 		w.RKey = 3

@@ -1,5 +1,7 @@
 package fabric
 
+import "drtmx/engine/fabric/space"
+
 // flightSlots is the number of counters for accesses under way. Lines that
 // share one make an access tear that need not: allowed, and rare.
 const flightSlots = 1 << 11
@@ -10,17 +12,13 @@ const (
 	readers   = oneWriter - 1
 )
 
-func flightSlot(line Addr) Addr { return (line ^ line>>12) & (flightSlots - 1) }
-
-func lines(a Addr, n int) (first, last Addr) {
-	return a >> lineShift, (a + Addr(max(n, 1)) - 1) >> lineShift
-}
+func flightSlot(line space.Addr) space.Addr { return (line ^ line>>12) & (flightSlots - 1) }
 
 // BeginAccess registers an access of several lines that is about to happen one
 // line after the other, and says whether another one that conflicts is under
 // way. If not, the caller may do it in one go. EndAccess must follow, with the
 // same arguments.
-func (m *Memory) BeginAccess(a Addr, n int, write bool) (overlapped bool) {
+func (m *Memory) BeginAccess(a space.Addr, n int, write bool) (overlapped bool) {
 	if !m.touching {
 		return false
 	}
@@ -30,36 +28,36 @@ func (m *Memory) BeginAccess(a Addr, n int, write bool) (overlapped bool) {
 }
 
 // EndAccess ends what BeginAccess began.
-func (m *Memory) EndAccess(a Addr, n int, write bool) {
+func (m *Memory) EndAccess(a space.Addr, n int, write bool) {
 	if m.touching {
 		m.unregister(a, n, write)
 	}
 }
 
-func (m *Memory) register(a Addr, n int, write bool) {
+func (m *Memory) register(a space.Addr, n int, write bool) {
 	one := uint32(oneReader)
 	if write {
 		one = oneWriter
 	}
-	for l, last := lines(a, n); l <= last; l++ {
+	for l, last := space.Lines(a, n); l <= last; l++ {
 		m.flight[flightSlot(l)] += one
 	}
 }
 
-func (m *Memory) unregister(a Addr, n int, write bool) {
+func (m *Memory) unregister(a space.Addr, n int, write bool) {
 	one := uint32(oneReader)
 	if write {
 		one = oneWriter
 	}
-	for l, last := lines(a, n); l <= last; l++ {
+	for l, last := space.Lines(a, n); l <= last; l++ {
 		m.flight[flightSlot(l)] -= one
 	}
 }
 
 // overlapped says whether a conflicting access to one of the lines is
 // registered. With self, the access itself is registered already.
-func (m *Memory) overlapped(a Addr, n int, write, self bool) bool {
-	l, last := lines(a, n)
+func (m *Memory) overlapped(a space.Addr, n int, write, self bool) bool {
+	l, last := space.Lines(a, n)
 	own := uint32(0)
 	if self && write {
 		own = oneWriter

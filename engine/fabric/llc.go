@@ -1,13 +1,11 @@
 package fabric
 
 import (
+	"drtmx/engine/fabric/space"
 	"errors"
 	"math/bits"
 	"unsafe"
 )
-
-// maxWays is what fits into one 64-byte set.
-const maxWays = 24
 
 // llcSet is one set of the cache: 16-bit tags (0 is an empty way), a reference
 // bit per way for replacement (not recently used) and a dirty bit. It is one
@@ -25,7 +23,7 @@ type llcSet struct {
 // repeat and one lookup in some thousands hits by mistake.
 type llc struct {
 	sets  []llcSet
-	n     Addr
+	n     space.Addr
 	magic uint64 // of the division by n
 	spread,
 	words int
@@ -34,7 +32,7 @@ type llc struct {
 }
 
 // llcSets is the number of sets of a cache.
-func llcSets(bytes uint64, ways int) uint64 { return max(bytes/lineBytes/uint64(ways), 1) }
+func llcSets(bytes uint64, ways int) uint64 { return max(bytes/space.LineBytes/uint64(ways), 1) }
 
 func newLLC(sets []llcSet, ways, ddio int) *llc {
 	n := uint64(len(sets))
@@ -59,7 +57,7 @@ const (
 func (s *tagSpace) take(sets uint64) ([]llcSet, error) {
 	n := sets * setBytes
 	if n > uint64(len(s.free)) {
-		b, err := denseSpace(max(n, tagBlock))
+		b, err := space.ReserveDense(max(n, tagBlock))
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +72,7 @@ func (s *tagSpace) take(sets uint64) ([]llcSet, error) {
 func (s *tagSpace) close() error {
 	var errs []error
 	for _, b := range s.blocks {
-		errs = append(errs, releaseDense(b))
+		errs = append(errs, space.ReleaseDense(b))
 	}
 	s.blocks, s.free = nil, nil
 	return errors.Join(errs...)
@@ -83,12 +81,12 @@ func (s *tagSpace) close() error {
 // locate gives the set and the tag of a line. The set is not simply the line
 // modulo their number: equal offsets in different allocations, which all begin
 // at 2 MB, would meet in few sets. Hardware hashes as well.
-func (c *llc) locate(line Addr) (*llcSet, uint16) {
+func (c *llc) locate(line space.Addr) (*llcSet, uint16) {
 	if c.n == 1 {
 		return &c.sets[0], uint16(line%65535) + 1
 	}
 	q, _ := bits.Mul64(line, c.magic)
-	i := line - q*c.n + (q*0x9e3779b1>>8)&Addr(c.spread)
+	i := line - q*c.n + (q*0x9e3779b1>>8)&space.Addr(c.spread)
 	if i >= c.n {
 		i -= c.n
 	}
@@ -182,8 +180,8 @@ func (t *tlb) set(page uint32) []uint32 {
 }
 
 // touch looks a page up and brings it in.
-func (t *tlb) touch(a Addr) (hit bool) {
-	page := uint32(a>>hugeShift) + 1 // 0 is an empty entry
+func (t *tlb) touch(a space.Addr) (hit bool) {
+	page := uint32(a>>space.HugeShift) + 1 // 0 is an empty entry
 	at, _ := t.first(page)
 	return t.entries[at] == page || t.bring(page)
 }

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"math/bits"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
-
-// maxAddr bounds addresses, so that line numbers fit 32 bits.
-const maxAddr Addr = 1 << 38
 
 // Machine is one node: sockets with cores, LLC and DRAM, and RNICs.
 type Machine struct {
@@ -47,8 +45,8 @@ type socket struct {
 	dmaHits, dmaMisses, evictions uint64 // see Traffic
 }
 
-func newMachine(f *Fabric, id int, t *NodeType, c *Config, space uint64) (*Machine, error) {
-	mem, err := newMemory(id, t.Sockets.Int(), uint64(t.DRAM.Int())<<30, space, c.TornReads)
+func newMachine(f *Fabric, id int, t *NodeType, c *Config, most uint64) (*Machine, error) {
+	mem, err := newMemory(id, t.Sockets.Int(), uint64(t.DRAM.Int())<<30, most, c.TornReads)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +61,7 @@ func newMachine(f *Fabric, id int, t *NodeType, c *Config, space uint64) (*Machi
 		m.sockets = append(m.sockets, &socket{
 			llc:      newLLC(sets, t.LLCWays.Int(), t.DDIOWays.Int()),
 			channels: make([]sim.FIFO, t.Channels.Int()),
-			line:     lineBytes * t.ChannelBandwidth.perKB() >> 10,
+			line:     space.LineBytes * t.ChannelBandwidth.perKB() >> 10,
 			ddio:     !c.NoDDIO,
 		})
 	}
@@ -121,7 +119,7 @@ const (
 // waits with Await.
 //
 // Lines that another core's locked instructions have in its cache come from there.
-func (m *Machine) Access(core int, now sim.Time, a Addr, n int, kind Kind) sim.Time {
+func (m *Machine) Access(core int, now sim.Time, a space.Addr, n int, kind Kind) sim.Time {
 	store := kind != Load && kind != Flush
 	if kind == Modify {
 		kind = Load
@@ -133,7 +131,7 @@ func (m *Machine) Access(core int, now sim.Time, a Addr, n int, kind Kind) sim.T
 	return t
 }
 
-func (m *Machine) access(core int, now sim.Time, a Addr, n int, kind Kind) sim.Time {
+func (m *Machine) access(core int, now sim.Time, a space.Addr, n int, kind Kind) sim.Time {
 	c := &m.fab.cost
 	var t sim.Time
 	if !m.cores[core].touch(a) {
@@ -149,7 +147,7 @@ func (m *Machine) access(core int, now sim.Time, a Addr, n int, kind Kind) sim.T
 	if home != m.CoreSocket(core) {
 		far = c.cross
 	}
-	first, last := lines(a, n)
+	first, last := space.Lines(a, n)
 	idle := t // when the lines would be there if no channel were busy: all are asked for at once, and wait at the same time
 	for l := first; l <= last; l++ {
 		hit, queued := s.cpu(m.fab.sim.Now(), l, store)
@@ -175,7 +173,7 @@ func (m *Machine) access(core int, now sim.Time, a Addr, n int, kind Kind) sim.T
 // Gather is the time a core needs to load n bytes from each of several addresses
 // that it knows from the start: it has some of the loads under way at once, and waits
 // for the first. In DRAM the others follow at the core's rate of random loads.
-func (m *Machine) Gather(core int, now sim.Time, at []Addr, n int) sim.Time {
+func (m *Machine) Gather(core int, now sim.Time, at []space.Addr, n int) sim.Time {
 	var t sim.Time
 	for i, a := range at {
 		d := m.Access(core, now+t, a, n, Load)
@@ -189,7 +187,7 @@ func (m *Machine) Gather(core int, now sim.Time, at []Addr, n int) sim.Time {
 
 // Extent is some bytes of a machine's memory.
 type Extent struct {
-	At    Addr
+	At    space.Addr
 	Bytes int
 }
 
@@ -198,21 +196,21 @@ type Extent struct {
 func (m *Machine) Warm(extents ...Extent) {
 	for i, e := range extents {
 		if next := i + warmAhead; next < len(extents) {
-			sim.Prefetch(m.setOf(extents[next].At >> lineShift))
+			sim.Prefetch(m.setOf(extents[next].At >> space.LineShift))
 		}
-		m.pages(e.At, e.Bytes, func(s *socket, a Addr, n int) { s.warm(a, n, s.llc.all, false) })
+		m.pages(e.At, e.Bytes, func(s *socket, a space.Addr, n int) { s.warm(a, n, s.llc.all, false) })
 	}
 }
 
 // pages calls f for the parts of some bytes that lie in different pages, with their sockets.
-func (m *Machine) pages(a Addr, n int, f func(s *socket, a Addr, n int)) {
+func (m *Machine) pages(a space.Addr, n int, f func(s *socket, a space.Addr, n int)) {
 	for {
-		part := min(n, int(1<<hugeShift-a%(1<<hugeShift)))
+		part := min(n, int(1<<space.HugeShift-a%(1<<space.HugeShift)))
 		f(m.sockets[m.Mem.Home(a)], a, part)
 		if n -= part; n <= 0 {
 			return
 		}
-		a += Addr(part)
+		a += space.Addr(part)
 	}
 }
 
@@ -220,21 +218,21 @@ func (m *Machine) pages(a Addr, n int, f func(s *socket, a Addr, n int)) {
 const warmAhead = 16
 
 // WarmStore is Warm of lines that a core has stored to.
-func (m *Machine) WarmStore(a Addr, n int) {
-	m.pages(a, n, func(s *socket, a Addr, n int) { s.warm(a, n, s.llc.all, true) })
+func (m *Machine) WarmStore(a space.Addr, n int) {
+	m.pages(a, n, func(s *socket, a space.Addr, n int) { s.warm(a, n, s.llc.all, true) })
 }
 
 // WarmDMA is Warm of lines that an RNIC has written, if that leaves them in the cache.
-func (m *Machine) WarmDMA(a Addr, n int) {
-	m.pages(a, n, func(s *socket, a Addr, n int) {
+func (m *Machine) WarmDMA(a space.Addr, n int) {
+	m.pages(a, n, func(s *socket, a space.Addr, n int) {
 		if s.ddio {
 			s.warm(a, n, s.llc.ddio, true)
 		}
 	})
 }
 
-func (s *socket) warm(a Addr, n int, ways uint32, dirty bool) {
-	for l, last := lines(a, n); l <= last; l++ {
+func (s *socket) warm(a space.Addr, n int, ways uint32, dirty bool) {
+	for l, last := space.Lines(a, n); l <= last; l++ {
 		set, tag := s.llc.locate(l)
 		way := s.llc.find(set, tag)
 		switch {
@@ -261,7 +259,7 @@ func (m *Machine) CacheLines() int {
 
 // cpu is one line's load or store by a core: whether it hit, and how long a
 // miss waits for the channel.
-func (s *socket) cpu(now sim.Time, line Addr, store bool) (hit bool, queued sim.Time) {
+func (s *socket) cpu(now sim.Time, line space.Addr, store bool) (hit bool, queued sim.Time) {
 	set, tag := s.llc.locate(line)
 	way := s.llc.find(set, tag)
 	if way >= 0 {
@@ -283,7 +281,7 @@ func (s *socket) cpu(now sim.Time, line Addr, store bool) (hit bool, queued sim.
 }
 
 // dram is one line's transfer on its channel; it returns the end.
-func (s *socket) dram(now sim.Time, line Addr) sim.Time {
+func (s *socket) dram(now sim.Time, line space.Addr) sim.Time {
 	// 256 bytes per channel, then the next one; the higher bits keep power-of-two
 	// strides from staying on one.
 	ch := uint32(line>>2^line>>7^line>>12) % uint32(len(s.channels))
@@ -292,7 +290,7 @@ func (s *socket) dram(now sim.Time, line Addr) sim.Time {
 
 // dmaRead is an RNIC's read of n bytes: its latency behind PCIe. Lines are
 // fetched side by side, so the slowest counts.
-func (m *Machine) dmaRead(n *NIC, now sim.Time, a Addr, bytes uint32) sim.Time {
+func (m *Machine) dmaRead(n *NIC, now sim.Time, a space.Addr, bytes uint32) sim.Time {
 	c := &m.fab.cost
 	home := m.Mem.Home(a)
 	s := m.sockets[home]
@@ -301,7 +299,7 @@ func (m *Machine) dmaRead(n *NIC, now sim.Time, a Addr, bytes uint32) sim.Time {
 		return m.dmaReadNVM(n, now, a, bytes)
 	}
 	t := c.llcDMA
-	for l, last := lines(a, int(bytes)); l <= last; l++ {
+	for l, last := space.Lines(a, int(bytes)); l <= last; l++ {
 		set, tag := s.llc.locate(l)
 		if s.llc.find(set, tag) >= 0 {
 			continue // a DMA read does not make a line more recently used
@@ -316,12 +314,12 @@ func (m *Machine) dmaRead(n *NIC, now sim.Time, a Addr, bytes uint32) sim.Time {
 
 // dmaLatency is what dmaRead of a word would take now, were no channel busy: a word that
 // atomics come for all the time is in the LLC, where their stores put it. Nothing moves.
-func (m *Machine) dmaLatency(n *NIC, a Addr) sim.Time {
+func (m *Machine) dmaLatency(n *NIC, a space.Addr) sim.Time {
 	c := &m.fab.cost
 	home := m.Mem.Home(a)
 	l := m.sockets[home].llc
 	t := c.dram
-	if set, tag := l.locate(a >> lineShift); l.find(set, tag) >= 0 {
+	if set, tag := l.locate(a >> space.LineShift); l.find(set, tag) >= 0 {
 		t = c.llcDMA
 	}
 	if home != n.socket {
@@ -332,7 +330,7 @@ func (m *Machine) dmaLatency(n *NIC, a Addr) sim.Time {
 
 // dmaWrite is an RNIC's write of n bytes. Writes are posted: nobody waits, but
 // caches and channels move.
-func (m *Machine) dmaWrite(n *NIC, now sim.Time, a Addr, bytes uint32) {
+func (m *Machine) dmaWrite(n *NIC, now sim.Time, a space.Addr, bytes uint32) {
 	if bytes == 0 {
 		return
 	}
@@ -342,9 +340,9 @@ func (m *Machine) dmaWrite(n *NIC, now sim.Time, a Addr, bytes uint32) {
 		return
 	}
 	ddio := m.sockets[n.socket].ddio
-	end := a + Addr(bytes)
-	for l, last := lines(a, int(bytes)); l <= last; l++ {
-		partial := l<<lineShift < a || (l+1)<<lineShift > end
+	end := a + space.Addr(bytes)
+	for l, last := space.Lines(a, int(bytes)); l <= last; l++ {
+		partial := l<<space.LineShift < a || (l+1)<<space.LineShift > end
 		set, tag := s.llc.locate(l)
 		way := s.llc.find(set, tag)
 		if ddio {

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"drtmx/engine/fabric/space"
 	"encoding/binary"
 	"fmt"
 	"math/bits"
@@ -14,11 +15,11 @@ import (
 type Memory struct {
 	machine    int
 	sockets    int
-	buf        []byte   // indexed by address; the first 2 MB stay unused so that 0 is no address
-	top        Addr     // end of what is allocated
-	limit      Addr     // end of buf
-	reserve    Addr     // end of what is reserved, above limit
-	pending    []uint64 // by block: its bytes are not made yet
+	buf        []byte     // indexed by address; the first 2 MB stay unused so that 0 is no address
+	top        space.Addr // end of what is allocated
+	limit      space.Addr // end of buf
+	reserve    space.Addr // end of what is reserved, above limit
+	pending    []uint64   // by block: its bytes are not made yet
 	regions    []region
 	arrays     []array  // of message buffers, in the order of addresses
 	firstArray []uint16 // by page: the first of them in it
@@ -37,7 +38,7 @@ type Memory struct {
 
 // region is one allocation with a fill function.
 type region struct {
-	from, to Addr
+	from, to space.Addr
 	fill     func(block uint64, dst []byte) // nil: zeros, as they are
 }
 
@@ -69,25 +70,21 @@ type Alloc struct {
 
 // newMemory reserves the address space of dram bytes, or of as many as host allows for.
 func newMemory(machine, sockets int, dram, host uint64, torn bool) (*Memory, error) {
-	m := &Memory{machine: machine, sockets: sockets, top: 1 << hugeShift, touching: torn}
-	dram = min(dram, maxSpace)
+	m := &Memory{machine: machine, sockets: sockets, top: 1 << space.HugeShift, touching: torn}
+	dram = min(dram, space.MaxBytes)
 	m.cut = host < dram
-	buf, err := reserveSpace(min(dram, host))
+	buf, err := space.Reserve(min(dram, host))
 	if err != nil {
 		return nil, fmt.Errorf("memory of machine %d: reserving %d MB of address space: %w; raise the limit of address space (ulimit -v)", machine, min(dram, host)>>20, err)
 	}
-	m.buf, m.limit = buf, Addr(len(buf))
-	m.reserve = Addr(dram)
-	m.home = make([]uint8, m.top>>hugeShift)
+	m.buf, m.limit = buf, space.Addr(len(buf))
+	m.reserve = space.Addr(dram)
+	m.home = make([]uint8, m.top>>space.HugeShift)
 	if torn {
 		m.flight = make([]uint32, flightSlots)
 	}
 	return m, nil
 }
-
-// maxSpace bounds what can be allocated in a machine, DRAM and NVM together: no
-// host has more, and addresses of reserved memory have to follow.
-const maxSpace = 192 << 30
 
 // SpaceError says that a machine has no room for an allocation.
 type SpaceError struct {
@@ -106,8 +103,8 @@ func (e *SpaceError) Error() string {
 }
 
 // Alloc takes memory. Nothing is touched until it is used.
-func (m *Memory) Alloc(a Alloc) (Addr, error) {
-	size := roundUp(a.Bytes, 1<<hugeShift)
+func (m *Memory) Alloc(a Alloc) (space.Addr, error) {
+	size := roundUp(a.Bytes, 1<<space.HugeShift)
 	if a.Bytes == 0 || size > m.limit-m.top {
 		return 0, &SpaceError{Machine: m.machine, Name: a.Name, Bytes: a.Bytes, Free: m.limit - m.top, All: m.limit, Limited: m.cut}
 	}
@@ -115,14 +112,14 @@ func (m *Memory) Alloc(a Alloc) (Addr, error) {
 		return 0, err
 	}
 	from := m.top
-	if err := commitSpace(m.buf[from:from+size], a.Dense); err != nil {
+	if err := space.Commit(m.buf[from:from+size], a.Dense); err != nil {
 		return 0, fmt.Errorf("memory of machine %d: %s: %w", m.machine, a.Name, err)
 	}
 	m.top = from + size
 	m.settle(from, m.top, a.Socket)
 	if a.Interleaved {
-		for p := from >> hugeShift; p < m.top>>hugeShift; p++ {
-			m.home[p] = uint8((uint64(a.Socket) + p - from>>hugeShift) % uint64(m.sockets))
+		for p := from >> space.HugeShift; p < m.top>>space.HugeShift; p++ {
+			m.home[p] = uint8((uint64(a.Socket) + p - from>>space.HugeShift) % uint64(m.sockets))
 		}
 	}
 	if a.NVM {
@@ -131,10 +128,10 @@ func (m *Memory) Alloc(a Alloc) (Addr, error) {
 	words := int(m.top >> wordShift) // 2 MB are whole words
 	m.pending = slices.Grow(m.pending, words-len(m.pending))[:words]
 	if a.Fill != nil || a.Tracked {
-		r := region{from, from + roundUp(a.Bytes, blockBytes), a.Fill}
+		r := region{from, from + roundUp(a.Bytes, space.BlockBytes), a.Fill}
 		m.regions = append(m.regions, r)
-		setBits(m.pending, r.from>>blockShift, r.to>>blockShift)
-		for p := from >> hugeShift; p < m.top>>hugeShift; p++ {
+		setBits(m.pending, r.from>>space.BlockShift, r.to>>space.BlockShift)
+		for p := from >> space.HugeShift; p < m.top>>space.HugeShift; p++ {
 			m.home[p] |= filled
 		}
 	}
@@ -142,7 +139,7 @@ func (m *Memory) Alloc(a Alloc) (Addr, error) {
 }
 
 // setBits sets the bits from to before to.
-func setBits(words []uint64, from, to Addr) {
+func setBits(words []uint64, from, to space.Addr) {
 	for ; from < to && from&63 != 0; from++ {
 		words[from>>6] |= 1 << (from & 63)
 	}
@@ -156,28 +153,28 @@ func setBits(words []uint64, from, to Addr) {
 
 // Reserve takes addresses without bytes, for charging structures whose bytes
 // the simulator keeps elsewhere.
-func (m *Memory) Reserve(name string, bytes uint64, socket int) (Addr, error) {
+func (m *Memory) Reserve(name string, bytes uint64, socket int) (space.Addr, error) {
 	from := m.reserve
-	if free := maxAddr - from; bytes >= free || roundUp(bytes, 1<<hugeShift) >= free {
-		return 0, &SpaceError{Machine: m.machine, Name: name, Bytes: bytes, Free: free, All: maxAddr}
+	if free := space.MaxAddr - from; bytes >= free || roundUp(bytes, 1<<space.HugeShift) >= free {
+		return 0, &SpaceError{Machine: m.machine, Name: name, Bytes: bytes, Free: free, All: space.MaxAddr}
 	}
-	m.reserve += roundUp(bytes, 1<<hugeShift)
+	m.reserve += roundUp(bytes, 1<<space.HugeShift)
 	m.settle(from, m.reserve, socket)
 	return from, nil
 }
 
-func (m *Memory) settle(from, to Addr, socket int) {
-	if n := int(to >> hugeShift); n > len(m.home) {
+func (m *Memory) settle(from, to space.Addr, socket int) {
+	if n := int(to >> space.HugeShift); n > len(m.home) {
 		m.home = append(m.home, make([]uint8, n-len(m.home))...)
 	}
-	for p := from >> hugeShift; p < to>>hugeShift; p++ {
+	for p := from >> space.HugeShift; p < to>>space.HugeShift; p++ {
 		m.home[p] = uint8(socket)
 	}
 }
 
 // Home is the socket of an address: the index of its home RNIC.
-func (m *Memory) Home(a Addr) int {
-	if p := a >> hugeShift; p < Addr(len(m.home)) {
+func (m *Memory) Home(a space.Addr) int {
+	if p := a >> space.HugeShift; p < space.Addr(len(m.home)) {
 		return int(m.home[p] &^ (onNVM | filled | hasArray))
 	}
 	return 0
@@ -185,18 +182,18 @@ func (m *Memory) Home(a Addr) int {
 
 // Bytes are the n bytes at a, as they are now. No time is charged. Writing to
 // them is a store.
-func (m *Memory) Bytes(a Addr, n int) []byte {
-	end := a + Addr(n)
-	if end > m.top || a < 1<<hugeShift || end < a {
+func (m *Memory) Bytes(a space.Addr, n int) []byte {
+	end := a + space.Addr(n)
+	if end > m.top || a < 1<<space.HugeShift || end < a {
 		panic(fmt.Sprintf("fabric: machine %d has no bytes at %#x..%#x", m.machine, a, end))
 	}
-	for p := a >> hugeShift; p <= (end-1)>>hugeShift; p++ {
+	for p := a >> space.HugeShift; p <= (end-1)>>space.HugeShift; p++ {
 		switch x := m.home[p]; {
 		case x&filled != 0:
-			m.materialize(a>>blockShift, (end-1)>>blockShift)
+			m.materialize(a>>space.BlockShift, (end-1)>>space.BlockShift)
 			return m.buf[a:end:end]
 		case x&hasArray != 0:
-			if s := m.arrayOf(max(a, p<<hugeShift), end); s != nil {
+			if s := m.arrayOf(max(a, p<<space.HugeShift), end); s != nil {
 				return m.inArray(s, a, end)
 			}
 		}
@@ -208,24 +205,24 @@ func (m *Memory) Bytes(a Addr, n int) []byte {
 const filled = 0x40
 
 // wordShift is that of the bytes of a word of pending.
-const wordShift = blockShift + 6
+const wordShift = space.BlockShift + 6
 
 // Materialized says whether the block of an address already has bytes of its
 // own, as opposed to those its fill function would make; without one, whether it may have been touched.
-func (m *Memory) Materialized(a Addr) bool {
-	b := a >> blockShift
+func (m *Memory) Materialized(a space.Addr) bool {
+	b := a >> space.BlockShift
 	return a < m.top && m.pending[b>>6]>>(b&63)&1 == 0
 }
 
 // Touched says whether any of n bytes at a has come into being, or is of an allocation without a fill function.
-func (m *Memory) Touched(a Addr, n uint64) bool {
+func (m *Memory) Touched(a space.Addr, n uint64) bool {
 	if n == 0 {
 		return false
 	}
 	if a+n > m.top {
 		return true
 	}
-	first, last := a>>blockShift, (a+n-1)>>blockShift
+	first, last := a>>space.BlockShift, (a+n-1)>>space.BlockShift
 	for w := first >> 6; w <= last>>6; w++ {
 		x := ^m.pending[w]
 		if w == first>>6 {
@@ -242,7 +239,7 @@ func (m *Memory) Touched(a Addr, n uint64) bool {
 }
 
 // materialize makes the blocks from first to last that are pending.
-func (m *Memory) materialize(first, last Addr) {
+func (m *Memory) materialize(first, last space.Addr) {
 	for w := first >> 6; w <= last>>6; w++ {
 		x := m.pending[w]
 		if w == first>>6 {
@@ -252,18 +249,18 @@ func (m *Memory) materialize(first, last Addr) {
 			x &= ^uint64(0) >> (63 - last&63)
 		}
 		for ; x != 0; x &= x - 1 {
-			m.fillBlock(w<<6 | Addr(bits.TrailingZeros64(x)))
+			m.fillBlock(w<<6 | space.Addr(bits.TrailingZeros64(x)))
 		}
 	}
 }
 
 // fillBlock makes the bytes of a block.
-func (m *Memory) fillBlock(b Addr) {
+func (m *Memory) fillBlock(b space.Addr) {
 	m.pending[b>>6] &^= 1 << (b & 63)
-	a := b << blockShift
+	a := b << space.BlockShift
 	i := sort.Search(len(m.regions), func(i int) bool { return m.regions[i].to > a })
 	if r := &m.regions[i]; r.fill != nil {
-		r.fill((a-r.from)>>blockShift, m.buf[a:a+blockBytes:a+blockBytes])
+		r.fill((a-r.from)>>space.BlockShift, m.buf[a:a+space.BlockBytes:a+space.BlockBytes])
 	}
 }
 
@@ -272,12 +269,12 @@ func (m *Memory) close() error {
 	buf := m.buf
 	m.buf, m.top = nil, 0
 	for i := range m.arrays {
-		if err := releaseSpace(m.arrays[i].heads); err != nil {
+		if err := space.Release(m.arrays[i].heads); err != nil {
 			return err
 		}
 	}
 	m.arrays = nil
-	return releaseSpace(buf)
+	return space.Release(buf)
 }
 
 func roundUp(n, to uint64) uint64 { return (n + to - 1) &^ (to - 1) }
@@ -297,13 +294,13 @@ const (
 // MR is a memory region: a part of the memory that RNICs may access, by
 // whoever has the key.
 type MR struct {
-	Addr       Addr
+	Addr       space.Addr
 	Len        uint64
 	LKey, RKey uint32
 }
 
 type mr struct {
-	from, to Addr
+	from, to space.Addr
 	perm     Perm
 }
 
@@ -312,8 +309,8 @@ type mr struct {
 const keyBase = 0x100
 
 // Register makes n bytes at a accessible to RNICs.
-func (m *Memory) Register(a Addr, n uint64, p Perm) MR {
-	if a+n > m.top || a+n < a || a < 1<<hugeShift {
+func (m *Memory) Register(a space.Addr, n uint64, p Perm) MR {
+	if a+n > m.top || a+n < a || a < 1<<space.HugeShift {
 		panic(fmt.Sprintf("fabric: machine %d registers %d bytes at %#x, which it has not allocated", m.machine, n, a))
 	}
 	m.mrs = append(m.mrs, mr{a, a + n, p})
@@ -325,13 +322,13 @@ func (m *Memory) Register(a Addr, n uint64, p Perm) MR {
 func (m *Memory) Deregister(r MR) { m.mrs[r.LKey-keyBase] = mr{} }
 
 // allowed checks an RNIC's access.
-func (m *Memory) allowed(key uint32, a Addr, n uint32, p Perm) bool {
+func (m *Memory) allowed(key uint32, a space.Addr, n uint32, p Perm) bool {
 	i := key - keyBase
 	if i >= uint32(len(m.mrs)) {
 		return false
 	}
 	r := &m.mrs[i]
-	end := a + Addr(n)
+	end := a + space.Addr(n)
 	return a >= r.from && end <= r.to && end >= a && r.to != 0 && r.perm&p == p
 }
 
@@ -343,17 +340,17 @@ func (m *Memory) Digest(h uint64) uint64 {
 		if r.fill == nil {
 			continue
 		}
-		for b := r.from >> blockShift; b < r.to>>blockShift; b++ {
+		for b := r.from >> space.BlockShift; b < r.to>>space.BlockShift; b++ {
 			made := ^m.pending[b>>6] >> (b & 63)
 			if made == 0 { // none of this word's
 				b |= 63
 				continue
 			}
-			if b += Addr(bits.TrailingZeros64(made)); b >= r.to>>blockShift {
+			if b += space.Addr(bits.TrailingZeros64(made)); b >= r.to>>space.BlockShift {
 				break
 			}
-			h = fold(h, b<<blockShift)
-			for bytes := m.buf[b<<blockShift : (b+1)<<blockShift]; len(bytes) > 0; bytes = bytes[8:] {
+			h = fold(h, b<<space.BlockShift)
+			for bytes := m.buf[b<<space.BlockShift : (b+1)<<space.BlockShift]; len(bytes) > 0; bytes = bytes[8:] {
 				h = fold(h, binary.LittleEndian.Uint64(bytes))
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -16,7 +17,7 @@ func TestLazyBlocks(t *testing.T) {
 	made := map[uint64]int{}
 	a, err := mem.Alloc(Alloc{Name: "table", Bytes: 64 << 20, Socket: 1, Fill: func(block uint64, dst []byte) {
 		made[block]++
-		if len(dst) != blockBytes {
+		if len(dst) != space.BlockBytes {
 			t.Errorf("block of %d bytes", len(dst))
 		}
 		for i := range dst {
@@ -29,9 +30,9 @@ func TestLazyBlocks(t *testing.T) {
 	if len(made) != 0 {
 		t.Fatalf("%d blocks made by the allocation", len(made))
 	}
-	got := mem.Bytes(a+5*blockBytes-8, 16)
+	got := mem.Bytes(a+5*space.BlockBytes-8, 16)
 	for i := range 16 {
-		block, off := uint64(4+i/8), (blockBytes-8+i)%blockBytes
+		block, off := uint64(4+i/8), (space.BlockBytes-8+i)%space.BlockBytes
 		if got[i] != byte(block+uint64(off)) {
 			t.Fatalf("byte %d is %d", i, got[i])
 		}
@@ -40,36 +41,36 @@ func TestLazyBlocks(t *testing.T) {
 		t.Errorf("blocks made: %v, want 4 and 5", made)
 	}
 	got[0] = 99
-	if mem.Bytes(a+5*blockBytes-8, 1)[0] != 99 || made[4] != 1 {
+	if mem.Bytes(a+5*space.BlockBytes-8, 1)[0] != 99 || made[4] != 1 {
 		t.Error("a written block was made again")
 	}
-	if !mem.Materialized(a+5*blockBytes) || mem.Materialized(a+6*blockBytes) {
+	if !mem.Materialized(a+5*space.BlockBytes) || mem.Materialized(a+6*space.BlockBytes) {
 		t.Error("Materialized is wrong")
 	}
 	for from := uint64(0); from < 130; from += 3 {
 		for n := uint64(1); n < 130; n += 5 {
 			want := from < 6 && from+n > 4
-			if got := mem.Touched(a+from*blockBytes+7, (n-1)*blockBytes+1); got != want {
+			if got := mem.Touched(a+from*space.BlockBytes+7, (n-1)*space.BlockBytes+1); got != want {
 				t.Errorf("Touched of %d blocks from %d: %v", n, from, got)
 			}
 		}
 	}
-	if mem.Touched(a+4*blockBytes, 0) || !mem.Touched(a, mem.top-a+1) {
+	if mem.Touched(a+4*space.BlockBytes, 0) || !mem.Touched(a, mem.top-a+1) {
 		t.Error("Touched of no bytes, or of bytes that there are not, is wrong")
 	}
 	if mem.Home(a) != 1 || mem.Home(b.workers[0].scratch) != 0 {
 		t.Errorf("homes are %d and %d, want 1 and 0", mem.Home(a), mem.Home(b.workers[0].scratch))
 	}
 	d := mem.Digest(1)
-	mem.Bytes(a+7*blockBytes, 1)
+	mem.Bytes(a+7*space.BlockBytes, 1)
 	if mem.Digest(1) == d {
 		t.Error("the digest does not see a new block")
 	}
-	mem.Bytes(a+150*blockBytes, 1)
-	if mem.Bytes(a+100*blockBytes+5, 200*blockBytes); len(made) != 2+1+201 || made[100] != 1 || made[150] != 1 || made[300] != 1 {
+	mem.Bytes(a+150*space.BlockBytes, 1)
+	if mem.Bytes(a+100*space.BlockBytes+5, 200*space.BlockBytes); len(made) != 2+1+201 || made[100] != 1 || made[150] != 1 || made[300] != 1 {
 		t.Errorf("%d blocks made, of those that a long access needs %d, %d, %d times", len(made), made[100], made[150], made[300])
 	}
-	last := (64<<20)/blockBytes - 1
+	last := (64<<20)/space.BlockBytes - 1
 	if mem.Bytes(a, 64<<20); len(made) != last+1 || made[uint64(last)] != 1 || made[200] != 1 {
 		t.Errorf("%d of %d blocks made", len(made), last+1)
 	}
@@ -86,15 +87,15 @@ func TestTracked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := mem.Bytes(a+3*blockBytes+8, 8)
+		w := mem.Bytes(a+3*space.BlockBytes+8, 8)
 		if binary.LittleEndian.Uint64(w) != 0 {
 			t.Error("new memory is not zero")
 		}
 		w[0] = 1
-		if !mem.Materialized(a+3*blockBytes) || mem.Materialized(a+4*blockBytes) == tracked {
-			t.Errorf("tracked %v: of two blocks of which one was touched, Materialized says %v and %v", tracked, mem.Materialized(a+3*blockBytes), mem.Materialized(a+4*blockBytes))
+		if !mem.Materialized(a+3*space.BlockBytes) || mem.Materialized(a+4*space.BlockBytes) == tracked {
+			t.Errorf("tracked %v: of two blocks of which one was touched, Materialized says %v and %v", tracked, mem.Materialized(a+3*space.BlockBytes), mem.Materialized(a+4*space.BlockBytes))
 		}
-		if mem.Bytes(a+3*blockBytes+8, 8)[0] != 1 {
+		if mem.Bytes(a+3*space.BlockBytes+8, 8)[0] != 1 {
 			t.Error("what was written is gone")
 		}
 	}
@@ -117,7 +118,7 @@ func TestMemoryLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	var full *SpaceError
-	for _, bytes := range []uint64{uint64(maxAddr), ^uint64(0), uint64(maxAddr - mem.reserve)} {
+	for _, bytes := range []uint64{uint64(space.MaxAddr), ^uint64(0), uint64(space.MaxAddr - mem.reserve)} {
 		if _, err := mem.Reserve("much", bytes, 0); !errors.As(err, &full) || full.Name != "much" {
 			t.Errorf("%d bytes of addresses: %v", bytes, err)
 		}
@@ -132,7 +133,7 @@ func TestMemoryLimits(t *testing.T) {
 		"bytes of reserved space": func() { mem.Bytes(r, 8) },
 		"bytes behind the end":    func() { mem.Bytes(mem.top-4, 8) },
 		"address 0":               func() { mem.Bytes(0, 8) },
-		"wrapping":                func() { mem.Bytes(^Addr(0)-3, 8) },
+		"wrapping":                func() { mem.Bytes(^space.Addr(0)-3, 8) },
 		"registering the void":    func() { mem.Register(mem.top, 8, RemoteRead) },
 	} {
 		func() {
@@ -205,14 +206,14 @@ func TestPayloadPool(t *testing.T) {
 func TestInterleaved(t *testing.T) {
 	b, _, _ := pairBed(t, Config{})
 	m := b.f.Machine(0)
-	const page = 1 << hugeShift
+	const page = 1 << space.HugeShift
 	a, err := m.Mem.Alloc(Alloc{Name: "table", Bytes: 5*page - 100, Socket: 1, Interleaved: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Warm(Extent{a + page - 640, 1280})
 	for p, want := range []int{1, 0, 1, 0, 1} {
-		if got := m.Mem.Home(a + Addr(p)*page + page - 1); got != want {
+		if got := m.Mem.Home(a + space.Addr(p)*page + page - 1); got != want {
 			t.Errorf("page %d is at socket %d", p, got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
@@ -68,7 +69,7 @@ func TestMilestonesAddUp(t *testing.T) {
 	checked := 0
 	post := func(w *bedWorker, id uint64) {
 		m, a, key := w.target(64)
-		r := SendWR{ID: id, Op: Opcode(1 + w.rand.Intn(4)), Signaled: true, Local: w.scratch + Addr(id)*4096, LKey: w.key,
+		r := SendWR{ID: id, Op: Opcode(1 + w.rand.Intn(4)), Signaled: true, Local: w.scratch + space.Addr(id)*4096, LKey: w.key,
 			Len: uint32(8 << w.rand.Intn(8)), Remote: a &^ 4095, RKey: key}
 		r.Inline = r.Op == Write && r.Len <= 64
 		posted[[2]uint64{uint64(w.machine*10 + w.core), id}] = b.sim.Now()

@@ -3,6 +3,7 @@ package fabric
 import (
 	"math"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -24,7 +25,7 @@ type NIC struct {
 
 	slots    []sim.Time // conflict slots: when each is free
 	owned    []sim.Time // by slot: when the store of the atomic under way is through
-	slotMask Addr
+	slotMask space.Addr
 	granule  uint
 	qps      []*QP  // by number; 0 is nobody
 	datagram []bool // by number: whether it is a UD or TCP queue pair
@@ -50,7 +51,7 @@ func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
 	for 1<<granule < p.ConflictGranule.Int() {
 		granule++
 	}
-	n := &NIC{Index: index, number: number, machine: m, socket: socket, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: Addr(slots - 1),
+	n := &NIC{Index: index, number: number, machine: m, socket: socket, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: space.Addr(slots - 1),
 		granule: granule, cqe: uint32(m.fab.profile.PCIe.CQE.Int()), qps: []*QP{nil}, datagram: []bool{false}, contexts: contexts{limit: p.QPContexts.Int()}, pages: newTLB(translations),
 		luck: m.fab.sim.Stream("fabric.loss", uint64(m.ID)<<8|uint64(index))}
 	if m.fab.profile.TCP != nil { // the kernel keeps the connections, and gives physical addresses
@@ -87,7 +88,7 @@ func (n *NIC) stations() [8]*sim.FIFO {
 }
 
 // slot is the conflict slot of an address.
-func (n *NIC) slot(a Addr) Addr {
+func (n *NIC) slot(a space.Addr) space.Addr {
 	g := a >> n.granule
 	return (g ^ g>>9 ^ g>>18) & n.slotMask
 }
@@ -96,7 +97,7 @@ func (n *NIC) slot(a Addr) Addr {
 // has it, and returns when it begins. Slots are taken in the order of arrival
 // at the RNIC, so booking ahead is exact; whoever could not begin at once although
 // its slot is idle comes later, see tooEarly.
-func (n *NIC) hold(a Addr, t, d sim.Time) sim.Time {
+func (n *NIC) hold(a space.Addr, t, d sim.Time) sim.Time {
 	s := &n.slots[n.slot(a)]
 	t = max(t, *s)
 	*s = t + d
@@ -105,7 +106,7 @@ func (n *NIC) hold(a Addr, t, d sim.Time) sim.Time {
 
 // translate looks the pages of an access up and returns when the last
 // translation is there.
-func (n *NIC) translate(now sim.Time, a Addr, bytes uint32) (ready sim.Time) {
+func (n *NIC) translate(now sim.Time, a space.Addr, bytes uint32) (ready sim.Time) {
 	c := &n.machine.fab.cost
 	if n.pages.entries == nil {
 		return 0
@@ -116,7 +117,7 @@ func (n *NIC) translate(now sim.Time, a Addr, bytes uint32) (ready sim.Time) {
 		n.machine.fab.counts.XlateMisses++
 		ready = n.fetch.Serve(now, c.xlateFetch) + c.roundTrip
 	}
-	if end := a + Addr(max(bytes, 1)) - 1; end>>hugeShift != a>>hugeShift && !n.pages.touch(end) {
+	if end := a + space.Addr(max(bytes, 1)) - 1; end>>space.HugeShift != a>>space.HugeShift && !n.pages.touch(end) {
 		n.traffic.TranslationMisses++
 		n.machine.fab.counts.XlateMisses++
 		ready = n.fetch.Serve(now, c.xlateFetch) + c.roundTrip

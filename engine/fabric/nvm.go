@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -74,7 +75,7 @@ func (m *Machine) equip(c *Config) error {
 			ways: bits.OnesCount32(s.llc.all), first: unsafe.Pointer(&s.llc.sets[0]),
 			evictions: newHorizon(p.Evictions.Int()), arbiters: make([]arbiter, p.DIMMs.Int()),
 			path: p.Path.Time(), streamPath: p.StreamPath.Time(), trackers: p.RemoteWrites.Int(), stream: p.StreamStore.Time(), merger: merger{places: make([]partialWrite, p.PartialWrites.Int())}, directory: p.Directory.Time(),
-			linkLine: sim.Time(lineBytes+p.InterconnectOverhead.Int()) * p.Interconnect.perKB() >> 10,
+			linkLine: sim.Time(space.LineBytes+p.InterconnectOverhead.Int()) * p.Interconnect.perKB() >> 10,
 			dimms:    m.Mem.nvm.dimms, unitShift: m.Mem.nvm.unitShift}
 		x.lines = make([]uint32, len(s.llc.sets)*x.ways)
 		for i := range x.arbiters {
@@ -160,7 +161,7 @@ func (x *nvmSocket) owner(set *llcSet, way int) *uint32 {
 // had to leave was taken by its memory. A way that was not used recently makes room;
 // of several, for lines that stores or DMA writes bring, any: sets are not in step,
 // so a stream of writes does not leave the cache in its order (thesis figure 2-15).
-func (s *socket) fill(m *Machine, now sim.Time, line Addr, set *llcSet, tag uint16, allowed uint32, random bool) (way int, left sim.Time) {
+func (s *socket) fill(m *Machine, now sim.Time, line space.Addr, set *llcSet, tag uint16, allowed uint32, random bool) (way int, left sim.Time) {
 	x := s.nvm
 	free := set.unused(allowed)
 	if random {
@@ -177,7 +178,7 @@ func (s *socket) fill(m *Machine, now sim.Time, line Addr, set *llcSet, tag uint
 	if allowed == s.llc.ddio {
 		s.evictions++
 	}
-	return way, s.writeBack(m, now, Addr(was))
+	return way, s.writeBack(m, now, space.Addr(was))
 }
 
 // pick is any of some ways, an empty one if there is any.
@@ -192,11 +193,11 @@ func (x *nvmSocket) pick(set *llcSet, ways uint32) int {
 }
 
 // writeBack writes a dirty line to its memory and returns when that takes it.
-func (s *socket) writeBack(m *Machine, now sim.Time, line Addr) sim.Time {
-	if m.Mem.onNVM(line << lineShift) {
+func (s *socket) writeBack(m *Machine, now sim.Time, line space.Addr) sim.Time {
+	if m.Mem.onNVM(line << space.LineShift) {
 		at := s.nvm.dev.Write(now, m.Mem.deviceLine(line))
 		if d := m.Mem.durable; d != nil {
-			d.land(at, line, 0, lineBytes)
+			d.land(at, line, 0, space.LineBytes)
 		}
 		return at
 	}
@@ -210,14 +211,14 @@ func (x *nvmSocket) cross(now sim.Time, away int) sim.Time {
 }
 
 // accessNVM is Access on sockets with NVM, and of the kinds that are for it.
-func (m *Machine) accessNVM(core int, now sim.Time, a Addr, n int, kind Kind) (t sim.Time) {
+func (m *Machine) accessNVM(core int, now sim.Time, a space.Addr, n int, kind Kind) (t sim.Time) {
 	s := m.sockets[m.Mem.Home(a)]
-	first, last := lines(a, n)
+	first, last := space.Lines(a, n)
 	switch kind {
 	case StoreNT:
-		end := a + Addr(n)
+		end := a + space.Addr(n)
 		for l := first; l <= last; l++ {
-			t += m.storeNT(core, s, l, max(a, l<<lineShift), min(end, (l+1)<<lineShift))
+			t += m.storeNT(core, s, l, max(a, l<<space.LineShift), min(end, (l+1)<<space.LineShift))
 		}
 		return t
 	case Flush:
@@ -234,7 +235,7 @@ func (m *Machine) accessNVM(core int, now sim.Time, a Addr, n int, kind Kind) (t
 
 // loadNVM is a load of some lines: the first takes its time, further ones come
 // side by side.
-func (m *Machine) loadNVM(core int, s *socket, first, last Addr) (t sim.Time) {
+func (m *Machine) loadNVM(core int, s *socket, first, last space.Addr) (t sim.Time) {
 	c, now := &m.fab.cost, m.fab.sim.Now()
 	far := m.far(core, s)
 	for l := first; l <= last; l++ {
@@ -260,7 +261,7 @@ func (m *Machine) loadNVM(core int, s *socket, first, last Addr) (t sim.Time) {
 
 // storeNVM is a store of some lines. The store buffer hides what a line takes to
 // come, but a core fetches only so many at once.
-func (m *Machine) storeNVM(core int, s *socket, now sim.Time, first, last Addr) (t sim.Time) {
+func (m *Machine) storeNVM(core int, s *socket, now sim.Time, first, last space.Addr) (t sim.Time) {
 	c, clock := &m.fab.cost, m.fab.sim.Now()
 	far := m.far(core, s)
 	fills := &m.streams[core].fills
@@ -290,9 +291,9 @@ func (m *Machine) far(core int, s *socket) sim.Time {
 
 // fetch is how long a line takes from memory. One that is to be written by the
 // other socket is noted in the directory, which is in the memory (Cascade Lake).
-func (s *socket) fetch(m *Machine, now sim.Time, line Addr, far sim.Time, own bool) sim.Time {
+func (s *socket) fetch(m *Machine, now sim.Time, line space.Addr, far sim.Time, own bool) sim.Time {
 	x := s.nvm
-	if !m.Mem.onNVM(line << lineShift) {
+	if !m.Mem.onNVM(line << space.LineShift) {
 		return m.fab.cost.dram + far + s.dram(now, line) - now - s.line
 	}
 	dl := m.Mem.deviceLine(line)
@@ -319,9 +320,9 @@ func (s *socket) note(now sim.Time, dl uint64) {
 
 // claim makes room for a line that a core brings into the LLC, and is how long
 // the core waits because too many lines are on their way out.
-func (s *socket) claim(m *Machine, now sim.Time, line Addr, set *llcSet, tag uint16, random bool) sim.Time {
+func (s *socket) claim(m *Machine, now sim.Time, line space.Addr, set *llcSet, tag uint16, random bool) sim.Time {
 	e := &s.nvm.evictions
-	random = random && m.Mem.onNVM(line<<lineShift)
+	random = random && m.Mem.onNVM(line<<space.LineShift)
 	if _, left := s.fill(m, now, line, set, tag, s.llc.all, random); left > now {
 		e.take(left)
 	}
@@ -330,14 +331,14 @@ func (s *socket) claim(m *Machine, now sim.Time, line Addr, set *llcSet, tag uin
 
 // storeNT is a non-temporal store to one line, from a to end. A copy in the cache, which is at
 // least as new as memory, is merged into it.
-func (m *Machine) storeNT(core int, s *socket, line, a, end Addr) sim.Time {
+func (m *Machine) storeNT(core int, s *socket, line, a, end space.Addr) sim.Time {
 	set, tag := s.llc.locate(line)
 	if way := s.llc.find(set, tag); way >= 0 {
 		set.drop(way)
-		a, end = line<<lineShift, (line+1)<<lineShift
+		a, end = line<<space.LineShift, (line+1)<<space.LineShift
 	}
-	partial := end-a < lineBytes
-	if !m.Mem.onNVM(line << lineShift) {
+	partial := end-a < space.LineBytes
+	if !m.Mem.onNVM(line << space.LineShift) {
 		if now := m.fab.sim.Now(); partial {
 			s.dram(now, line)
 		}
@@ -345,22 +346,22 @@ func (m *Machine) storeNT(core int, s *socket, line, a, end Addr) sim.Time {
 		return m.fab.cost.llcStore
 	}
 	m.streams[core].add(ntLine{s: s, line: m.Mem.deviceLine(line), partial: partial, far: m.far(core, s),
-		mem: line, lo: uint8(a - line<<lineShift), hi: uint8(end - line<<lineShift)})
+		mem: line, lo: uint8(a - line<<space.LineShift), hi: uint8(end - line<<space.LineShift)})
 	return s.nvm.stream
 }
 
 // flushLine writes a line back if it is dirty, through the core's buffers, so that
 // a fence waits for it.
-func (m *Machine) flushLine(core int, s *socket, line Addr) {
+func (m *Machine) flushLine(core int, s *socket, line space.Addr) {
 	set, tag := s.llc.locate(line)
 	way := s.llc.find(set, tag)
 	if way < 0 || set.dirty>>way&1 == 0 {
 		return
 	}
 	set.dirty &^= 1 << way
-	if !m.Mem.onNVM(line << lineShift) {
+	if !m.Mem.onNVM(line << space.LineShift) {
 		s.dram(m.fab.sim.Now(), line)
 		return
 	}
-	m.streams[core].add(ntLine{s: s, line: m.Mem.deviceLine(line), mem: line, hi: lineBytes})
+	m.streams[core].add(ntLine{s: s, line: m.Mem.deviceLine(line), mem: line, hi: space.LineBytes})
 }

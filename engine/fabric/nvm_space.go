@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"drtmx/engine/fabric/space"
 	"fmt"
 	"math/bits"
 )
@@ -30,7 +31,7 @@ type nvmPage struct {
 
 func newNVMSpace(p *NVMNumbers, sockets int) nvmSpace {
 	return nvmSpace{sockets: make([]nvmRows, sockets), dimms: uint64(p.DIMMs.Int()),
-		unitShift: uint(bits.TrailingZeros(uint(p.Interleave.Int() / lineBytes)))}
+		unitShift: uint(bits.TrailingZeros(uint(p.Interleave.Int() / space.LineBytes)))}
 }
 
 func (x *nvmSpace) any() bool {
@@ -62,15 +63,15 @@ func (x *nvmSpace) check(machine int, a Alloc) error {
 // place gives an allocation its lines of the device: those of the DIMMs in turn,
 // or of one alone, where it takes as many rows as it has interleaving units. Rows
 // cost nothing.
-func (m *Memory) place(from Addr, a Alloc) {
+func (m *Memory) place(from space.Addr, a Alloc) {
 	x := &m.nvm
-	if n := int(m.top >> hugeShift); n > len(x.pages) {
+	if n := int(m.top >> space.HugeShift); n > len(x.pages) {
 		x.pages = append(x.pages, make([]nvmPage, n-len(x.pages))...)
 	}
 	s := &x.sockets[a.Socket]
-	const pageLines = 1 << (hugeShift - lineShift)
+	const pageLines = 1 << (space.HugeShift - space.LineShift)
 	base := s.next * x.dimms << x.unitShift
-	for p := from >> hugeShift; p < m.top>>hugeShift; p++ {
+	for p := from >> space.HugeShift; p < m.top>>space.HugeShift; p++ {
 		m.home[p] |= onNVM
 		if a.DIMM > 0 {
 			x.pages[p] = nvmPage{s.next, uint32(a.DIMM)}
@@ -87,18 +88,18 @@ func (m *Memory) place(from Addr, a Alloc) {
 }
 
 // OnNVM says whether an address lies in NVM.
-func (m *Memory) OnNVM(a Addr) bool { return m.onNVM(a) }
+func (m *Memory) OnNVM(a space.Addr) bool { return m.onNVM(a) }
 
-func (m *Memory) onNVM(a Addr) bool {
-	p := a >> hugeShift
-	return p < Addr(len(m.home)) && m.home[p]&onNVM != 0
+func (m *Memory) onNVM(a space.Addr) bool {
+	p := a >> space.HugeShift
+	return p < space.Addr(len(m.home)) && m.home[p]&onNVM != 0
 }
 
 // deviceLine is the line of a socket's device on which a line of NVM lies.
-func (m *Memory) deviceLine(line Addr) uint64 {
+func (m *Memory) deviceLine(line space.Addr) uint64 {
 	x := &m.nvm
-	p := x.pages[line>>(hugeShift-lineShift)]
-	l := line & (1<<(hugeShift-lineShift) - 1)
+	p := x.pages[line>>(space.HugeShift-space.LineShift)]
+	l := line & (1<<(space.HugeShift-space.LineShift) - 1)
 	if p.pinned == 0 {
 		return p.base + l
 	}

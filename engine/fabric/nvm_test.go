@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -67,7 +68,7 @@ func nvmBed(t *testing.T, gap sim.Time, ddio bool) (b *bed, devices [][]*plainDe
 	return b, devices
 }
 
-func (b *bed) allocNVM(m, socket, dimm int, bytes uint64) (Addr, MR) {
+func (b *bed) allocNVM(m, socket, dimm int, bytes uint64) (space.Addr, MR) {
 	b.t.Helper()
 	mem := b.f.Machine(m).Mem
 	a, err := mem.Alloc(Alloc{Name: "nvm", Bytes: bytes, Socket: socket, NVM: true, DIMM: dimm})
@@ -82,26 +83,26 @@ func (b *bed) allocNVM(m, socket, dimm int, bytes uint64) (Addr, MR) {
 func TestNVMPlaces(t *testing.T) {
 	b, _ := nvmBed(t, 0, true)
 	mem := b.f.Machine(0).Mem
-	const dimms, unit = 6, 4096 / lineBytes
+	const dimms, unit = 6, 4096 / space.LineBytes
 	seen := map[uint64]bool{}
 	for i, dimm := range []int{0, 3, 6, 0, 1} {
 		a, _ := b.allocNVM(0, 1, dimm, 3<<20)
 		if !mem.OnNVM(a) || mem.Home(a) != 1 {
 			t.Errorf("allocation %d is not in the NVM of socket 1", i)
 		}
-		first := mem.deviceLine(a>>lineShift) / unit % dimms
-		for l := a >> lineShift; l < (a+4<<20)>>lineShift; l++ {
+		first := mem.deviceLine(a>>space.LineShift) / unit % dimms
+		for l := a >> space.LineShift; l < (a+4<<20)>>space.LineShift; l++ {
 			dl := mem.deviceLine(l)
 			if seen[dl] {
 				t.Fatalf("allocation %d: line %d of the device twice", i, dl)
 			}
 			seen[dl] = true
-			want := (first + (l-a>>lineShift)/unit) % dimms
+			want := (first + (l-a>>space.LineShift)/unit) % dimms
 			if dimm > 0 {
 				want = uint64(dimm - 1)
 			}
 			if got := dl / unit % dimms; got != want || dl%unit != l%unit {
-				t.Fatalf("allocation %d, line %d: on DIMM %d, want %d", i, l-a>>lineShift, got, want)
+				t.Fatalf("allocation %d, line %d: on DIMM %d, want %d", i, l-a>>space.LineShift, got, want)
 			}
 		}
 	}
@@ -122,7 +123,7 @@ func TestNVMCoreAccess(t *testing.T) {
 	a, _ := b.allocNVM(0, 0, 0, 1<<20)
 	for _, x := range []struct {
 		what          string
-		at            Addr
+		at            space.Addr
 		n             int
 		kind          Kind
 		reads, writes int
@@ -161,13 +162,13 @@ func TestNVMEvictionsConserveLines(t *testing.T) {
 	stored := map[uint64]bool{}
 	r := b.sim.Stream("stores", 0)
 	for range 600_000 {
-		at := a + r.Uint64n(bytes/lineBytes)*lineBytes
+		at := a + r.Uint64n(bytes/space.LineBytes)*space.LineBytes
 		if r.Intn(2) == 0 {
 			m.Access(0, b.sim.Now(), at, 8, Load)
 			continue
 		}
 		m.Access(0, b.sim.Now(), at, 8, Store)
-		stored[m.Mem.deviceLine(at>>lineShift)] = true
+		stored[m.Mem.deviceLine(at>>space.LineShift)] = true
 	}
 	if len(d.writes) < 50_000 {
 		t.Errorf("only %d lines left the cache", len(d.writes))
@@ -199,7 +200,7 @@ func TestNVMCombiningBuffers(t *testing.T) {
 	wake := b.sim.Register("woken", func(uint32) { woken = append(woken, b.sim.Now()) })
 	const lines = 40
 	buffers := b.f.profile.NVM.CombiningBuffers.Int()
-	m.Access(0, 0, a, lines*lineBytes, StoreNT)
+	m.Access(0, 0, a, lines*space.LineBytes, StoreNT)
 	if m.Await(0, false, wake, 0) {
 		t.Fatal("more lines than buffers, and nobody waits")
 	}
@@ -292,7 +293,7 @@ func TestPartialWritesInOrder(t *testing.T) {
 	far, _ := b.allocNVM(1, 1, 0, 2<<20)
 	m := b.f.Machine(1)
 	n := m.NICs[0]
-	write := func(a Addr) {
+	write := func(a space.Addr) {
 		n.claim(ByWrite, a, 16)
 		m.dmaWriteNVM(n, b.sim.Now(), a, 16)
 	}
@@ -322,9 +323,9 @@ func TestRemoteWritesAreTracked(t *testing.T) {
 	m := b.f.Machine(0)
 	x := m.sockets[1].nvm
 	a, _ := b.allocNVM(0, 1, 0, 1<<20)
-	const each = 8 * lineBytes
+	const each = 8 * space.LineBytes
 	for core := range 4 { // of socket 0
-		m.Access(core, 0, a+Addr(core)*each, each, StoreNT)
+		m.Access(core, 0, a+space.Addr(core)*each, each, StoreNT)
 	}
 	if x.remote != x.trackers || len(x.tracking) != 4*8-x.trackers {
 		t.Errorf("%d lines tracked and %d waiting, there are %d trackers", x.remote, len(x.tracking), x.trackers)
@@ -361,7 +362,7 @@ func TestReadIntoNVM(t *testing.T) {
 	b.run(20 * sim.Microsecond)
 	expect(t, "completions", x.completions(), "1 READ success", "2 FAA success")
 	m := b.f.Machine(0)
-	for what, at := range map[string]Addr{"READ": here, "FAA": here + 4096} { // order-free: each alone
+	for what, at := range map[string]space.Addr{"READ": here, "FAA": here + 4096} { // order-free: each alone
 		if got := string(m.Mem.Bytes(at, 8)); got != "from far" {
 			t.Errorf("%s brought %q", what, got)
 		}
@@ -379,7 +380,7 @@ func TestPostedQueueIsBounded(t *testing.T) {
 	x := b.workers[0]
 	const requests = 100
 	x.next = func(w *bedWorker, id uint64) {
-		w.post(w.rc[1], SendWR{ID: id, Op: Write, Signaled: true, Local: w.scratch + Addr(id)*256, LKey: w.key, Len: 256, Remote: a + Addr(id)*256, RKey: r.RKey})
+		w.post(w.rc[1], SendWR{ID: id, Op: Write, Signaled: true, Local: w.scratch + space.Addr(id)*256, LKey: w.key, Len: 256, Remote: a + space.Addr(id)*256, RKey: r.RKey})
 	}
 	x.done = func(w *bedWorker, e *CQE) { w.next(w, e.ID) }
 	x.cq.Arm(0, b.kWork, 0)
@@ -400,7 +401,7 @@ func TestOrderBehindPostedWrites(t *testing.T) {
 		_, mr := b.allocNVM(1, 0, 0, 2<<20)
 		x, y := b.workers[0], b.workers[1]
 		b.start(0, nil, func(*bedWorker, *CQE) {})
-		for i := range Addr(b.f.profile.NVM.PostedWrites.Int() + 4) {
+		for i := range space.Addr(b.f.profile.NVM.PostedWrites.Int() + 4) {
 			x.post(x.rc[1], SendWR{Op: Write, Inline: true, Local: x.scratch, LKey: x.key, Len: 64, Remote: mr.Addr + i*64, RKey: mr.RKey})
 		}
 		b.f.Machine(0).Mem.Bytes(x.scratch, 1)[0] = 7

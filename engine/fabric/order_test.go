@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -69,7 +70,7 @@ type sequence struct {
 	want   [1 << 13][]byte // what READs and atomics bring back
 }
 
-func (s *sequence) slot(id uint64) Addr { return s.w.scratch + Addr(id%256)*4096 }
+func (s *sequence) slot(id uint64) space.Addr { return s.w.scratch + space.Addr(id%256)*4096 }
 
 func (s *sequence) post() {
 	for s.posted < 8000 && s.q.Free() > 0 {
@@ -150,8 +151,8 @@ func (s *sequence) noise(y *bedWorker) {
 		if id%2 == 0 {
 			q, local, key = other, s.w.scratch+1<<20, s.w.key
 		}
-		y.post(q, SendWR{ID: id, Op: Read, Signaled: true, Local: local + Addr(id)*4096, LKey: key, Len: 1024,
-			Remote: b.data[1] + Addr(y.rand.Intn(3000)), RKey: b.keys[1]})
+		y.post(q, SendWR{ID: id, Op: Read, Signaled: true, Local: local + space.Addr(id)*4096, LKey: key, Len: 1024,
+			Remote: b.data[1] + space.Addr(y.rand.Intn(3000)), RKey: b.keys[1]})
 	}
 	y.done = func(_ *bedWorker, e *CQE) { next(e.ID) }
 	for id := range uint64(8) {

@@ -3,6 +3,7 @@ package fabric
 import (
 	"bytes"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -30,7 +31,7 @@ func (p Place) String() string { return [...]string{"persistent", "in cache", "i
 // memory controller accepts, as they are when they are sent to it.
 type durability struct {
 	m     *Machine
-	index map[Addr]uint32
+	index map[space.Addr]uint32
 	list  []openLine
 	free  []uint32
 
@@ -43,15 +44,15 @@ type durability struct {
 	// carried are the bytes of the DMA write under way, which reach the memory
 	// at the end of the event.
 	carried []byte
-	at      Addr
+	at      space.Addr
 	rand    *sim.Rand
 }
 
 // openLine is a line with newer bytes than those that are persistent.
 type openLine struct {
-	line    Addr
+	line    space.Addr
 	landing int // writes in the ring
-	durable [lineBytes]byte
+	durable [space.LineBytes]byte
 }
 
 // landing is a write of a part of a line that is accepted at a time.
@@ -62,28 +63,28 @@ type landing struct {
 
 // piece is a part of a line with its bytes.
 type piece struct {
-	line   Addr
+	line   space.Addr
 	lo, hi uint8
-	data   [lineBytes]byte
+	data   [space.LineBytes]byte
 }
 
 func newDurability(m *Machine) *durability {
-	return &durability{m: m, index: map[Addr]uint32{}, rand: m.fab.sim.Stream("fabric.crash", uint64(m.ID))}
+	return &durability{m: m, index: map[space.Addr]uint32{}, rand: m.fab.sim.Stream("fabric.crash", uint64(m.ID))}
 }
 
 // Change says that n bytes at a are about to change. Whoever stores to Bytes
 // calls it before, if the bytes may be in NVM; what is changed without it counts
 // as having been there always.
-func (m *Memory) Change(a Addr, n int) {
+func (m *Memory) Change(a space.Addr, n int) {
 	if m.durable != nil && !m.down {
 		m.durable.change(a, n)
 	}
 }
 
-func (d *durability) change(a Addr, n int) {
+func (d *durability) change(a space.Addr, n int) {
 	mem := d.m.Mem
-	for l, last := lines(a, n); l <= last; l++ {
-		if _, open := d.index[l]; open || !mem.onNVM(l<<lineShift) {
+	for l, last := space.Lines(a, n); l <= last; l++ {
+		if _, open := d.index[l]; open || !mem.onNVM(l<<space.LineShift) {
 			continue
 		}
 		k := uint32(len(d.list))
@@ -94,13 +95,13 @@ func (d *durability) change(a Addr, n int) {
 		}
 		o := &d.list[k]
 		o.line, o.landing = l, 0
-		copy(o.durable[:], mem.Bytes(l<<lineShift, lineBytes))
+		copy(o.durable[:], mem.Bytes(l<<space.LineShift, space.LineBytes))
 		d.index[l] = k
 	}
 }
 
 // dmaBytes is dmaWrite with the bytes, which move to the memory only afterwards.
-func (m *Machine) dmaBytes(n *NIC, now sim.Time, a Addr, count uint32, b []byte) {
+func (m *Machine) dmaBytes(n *NIC, now sim.Time, a space.Addr, count uint32, b []byte) {
 	d := m.Mem.durable
 	if d == nil {
 		m.dmaWrite(n, now, a, count)
@@ -112,22 +113,22 @@ func (m *Machine) dmaBytes(n *NIC, now sim.Time, a Addr, count uint32, b []byte)
 }
 
 // bytes are a line's bytes as they leave for memory.
-func (d *durability) bytes(l Addr) (b [lineBytes]byte) {
-	copy(b[:], d.m.Mem.Bytes(l<<lineShift, lineBytes))
-	overlay(b[:], l<<lineShift, d.carried, d.at)
+func (d *durability) bytes(l space.Addr) (b [space.LineBytes]byte) {
+	copy(b[:], d.m.Mem.Bytes(l<<space.LineShift, space.LineBytes))
+	overlay(b[:], l<<space.LineShift, d.carried, d.at)
 	return b
 }
 
 // overlay copies what two ranges of bytes have in common.
-func overlay(to []byte, at Addr, from []byte, fromAt Addr) {
-	lo, hi := max(at, fromAt), min(at+Addr(len(to)), fromAt+Addr(len(from)))
+func overlay(to []byte, at space.Addr, from []byte, fromAt space.Addr) {
+	lo, hi := max(at, fromAt), min(at+space.Addr(len(to)), fromAt+space.Addr(len(from)))
 	if lo < hi {
 		copy(to[lo-at:hi-at], from[lo-fromAt:])
 	}
 }
 
 // land notes that a memory controller accepts bytes lo to hi of a line.
-func (d *durability) land(at sim.Time, l Addr, lo, hi uint8) {
+func (d *durability) land(at sim.Time, l space.Addr, lo, hi uint8) {
 	d.settle(d.m.fab.sim.Now())
 	k, open := d.index[l]
 	if !open { // nothing has changed, or a crash came in between
@@ -157,7 +158,7 @@ func (d *durability) settle(now sim.Time) {
 		o := &d.list[k]
 		copy(o.durable[w.lo:w.hi], w.data[w.lo:w.hi])
 		o.landing--
-		if o.landing == 0 && bytes.Equal(o.durable[:], d.m.Mem.Bytes(w.line<<lineShift, lineBytes)) {
+		if o.landing == 0 && bytes.Equal(o.durable[:], d.m.Mem.Bytes(w.line<<space.LineShift, space.LineBytes)) {
 			delete(d.index, w.line)
 			d.free = append(d.free, k)
 		}
@@ -170,8 +171,8 @@ func (d *durability) settle(now sim.Time) {
 }
 
 // cached says whether the LLC has a line.
-func (d *durability) cached(l Addr) bool {
-	s := d.m.sockets[d.m.Mem.Home(l<<lineShift)]
+func (d *durability) cached(l space.Addr) bool {
+	s := d.m.sockets[d.m.Mem.Home(l<<space.LineShift)]
 	set, tag := s.llc.locate(l)
 	return s.llc.find(set, tag) >= 0
 }
@@ -181,10 +182,10 @@ func (d *durability) cached(l Addr) bool {
 func (m *Machine) CachePersistent() bool { return m.Type.NVMGeneration.Int() > 1 }
 
 // line is what of a line is persistent now, for certain.
-func (d *durability) line(l Addr) (b [lineBytes]byte) {
+func (d *durability) line(l space.Addr) (b [space.LineBytes]byte) {
 	k, open := d.index[l]
 	if !open || d.m.CachePersistent() && d.cached(l) {
-		copy(b[:], d.m.Mem.Bytes(l<<lineShift, lineBytes))
+		copy(b[:], d.m.Mem.Bytes(l<<space.LineShift, space.LineBytes))
 		return b
 	}
 	return d.list[k].durable
@@ -192,8 +193,8 @@ func (d *durability) line(l Addr) (b [lineBytes]byte) {
 
 // inFlight are the writes that are neither in a cache nor in memory.
 func (d *durability) inFlight(now sim.Time) (all []piece) {
-	add := func(l Addr, lo, hi uint8) {
-		if d.m.Mem.onNVM(l << lineShift) {
+	add := func(l space.Addr, lo, hi uint8) {
+		if d.m.Mem.onNVM(l << space.LineShift) {
 			all = append(all, piece{l, lo, hi, d.bytes(l)})
 		}
 	}
@@ -255,12 +256,12 @@ func (d *durability) inRNIC(all []piece) []piece {
 			continue
 		}
 		b := f.payload.bytes(v.data, v.len)
-		for l, last := lines(v.remote, int(v.len)); l <= last; l++ {
-			if !d.m.Mem.onNVM(l << lineShift) {
+		for l, last := space.Lines(v.remote, int(v.len)); l <= last; l++ {
+			if !d.m.Mem.onNVM(l << space.LineShift) {
 				continue
 			}
-			start := l << lineShift
-			p := piece{line: l, lo: uint8(max(v.remote, start) - start), hi: uint8(min(v.remote+Addr(v.len), start+lineBytes) - start)}
+			start := l << space.LineShift
+			p := piece{line: l, lo: uint8(max(v.remote, start) - start), hi: uint8(min(v.remote+space.Addr(v.len), start+space.LineBytes) - start)}
 			overlay(p.data[:], start, b, v.remote)
 			all = append(all, p)
 		}
@@ -281,8 +282,8 @@ func (d *durability) settleAll(now sim.Time) {
 
 // Where says where the newest bytes of a line are. Without Config.Durability
 // everything counts as persistent.
-func (m *Machine) Where(a Addr) Place {
-	d, l := m.Mem.durable, a>>lineShift
+func (m *Machine) Where(a space.Addr) Place {
+	d, l := m.Mem.durable, a>>space.LineShift
 	if d == nil || !m.Mem.onNVM(a) {
 		return Persistent
 	}
@@ -302,7 +303,7 @@ func (m *Machine) Where(a Addr) Place {
 // AfterCrash is what n bytes at a would be if the machine crashed now: of NVM what
 // is persistent, and of what is in flight a random part, by lines; none of it if r
 // is nil. DRAM is lost. Nothing changes by looking.
-func (m *Machine) AfterCrash(a Addr, n int, r *sim.Rand) []byte {
+func (m *Machine) AfterCrash(a space.Addr, n int, r *sim.Rand) []byte {
 	out := make([]byte, n)
 	d := m.Mem.durable
 	if !m.Mem.onNVM(a) {
@@ -314,16 +315,16 @@ func (m *Machine) AfterCrash(a Addr, n int, r *sim.Rand) []byte {
 	}
 	now := m.fab.sim.Now()
 	d.settleAll(now)
-	for l, last := lines(a, n); l <= last; l++ {
+	for l, last := space.Lines(a, n); l <= last; l++ {
 		b := d.line(l)
-		overlay(out, a, b[:], l<<lineShift)
+		overlay(out, a, b[:], l<<space.LineShift)
 	}
 	if r == nil {
 		return out
 	}
 	for _, p := range d.inFlight(now) {
 		if r.Intn(2) == 0 {
-			overlay(out, a, p.data[p.lo:p.hi], p.line<<lineShift+Addr(p.lo))
+			overlay(out, a, p.data[p.lo:p.hi], p.line<<space.LineShift+space.Addr(p.lo))
 		}
 	}
 	return out

@@ -5,14 +5,15 @@ package fabric
 import (
 	"fmt"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
 // check holds that every open line is counted, and that no write is accepted
 // before one that its line was given earlier: what is persistent would go back.
 func (d *durability) check() {
-	landings := map[Addr]int{}
-	last := map[Addr]int64{}
+	landings := map[space.Addr]int{}
+	last := map[space.Addr]int64{}
 	for i := d.head; i < len(d.ring); i++ {
 		w := &d.ring[i]
 		landings[w.line]++
@@ -35,7 +36,7 @@ func (d *durability) check() {
 // checkPlaces holds that bytes which are not persistent are somewhere: on their
 // way to the memory controller, or dirty in the LLC.
 func (d *durability) checkPlaces(now sim.Time) {
-	under := map[Addr]bool{}
+	under := map[space.Addr]bool{}
 	for _, p := range d.inFlight(now) {
 		under[p.line] = true
 	}
@@ -47,8 +48,8 @@ func (d *durability) checkPlaces(now sim.Time) {
 	}
 }
 
-func (d *durability) dirty(l Addr) bool {
-	s := d.m.sockets[d.m.Mem.Home(l<<lineShift)]
+func (d *durability) dirty(l space.Addr) bool {
+	s := d.m.sockets[d.m.Mem.Home(l<<space.LineShift)]
 	set, tag := s.llc.locate(l)
 	way := s.llc.find(set, tag)
 	return way >= 0 && set.dirty>>way&1 != 0

@@ -3,6 +3,7 @@ package fabric
 import (
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -20,17 +21,17 @@ func TestPersistentBehindASlowController(t *testing.T) {
 	m := b.f.Machine(0)
 	slow, _ := b.allocNVM(0, 0, 0, 2<<20)
 	fast, _ := b.allocNVM(0, 1, 0, 2<<20)
-	line := make([]byte, lineBytes)
+	line := make([]byte, space.LineBytes)
 	line[0] = 1
-	for i := range Addr(3) { // as an RNIC without DDIO writes: the second and the third wait for room
-		m.NICs[0].claim(ByWrite, slow+i*lineBytes, lineBytes)
-		m.dmaBytes(m.NICs[0], b.sim.Now(), slow+i*lineBytes, lineBytes, line)
-		copy(m.Mem.Bytes(slow+i*lineBytes, lineBytes), line)
+	for i := range space.Addr(3) { // as an RNIC without DDIO writes: the second and the third wait for room
+		m.NICs[0].claim(ByWrite, slow+i*space.LineBytes, space.LineBytes)
+		m.dmaBytes(m.NICs[0], b.sim.Now(), slow+i*space.LineBytes, space.LineBytes, line)
+		copy(m.Mem.Bytes(slow+i*space.LineBytes, space.LineBytes), line)
 	}
 	core := m.perSock // the first of the socket whose controller has room
 	m.Mem.Change(fast, 1)
 	m.Mem.Bytes(fast, 1)[0] = 1
-	m.Access(core, b.sim.Now(), fast, lineBytes, StoreNT)
+	m.Access(core, b.sim.Now(), fast, space.LineBytes, StoreNT)
 	b.run(10 * sim.Microsecond)
 	if !m.Await(core, true, b.kPost, 0) {
 		t.Fatal("the store is not through after 10 us")
@@ -41,7 +42,7 @@ func TestPersistentBehindASlowController(t *testing.T) {
 	if got := m.AfterCrash(fast, 1, nil); got[0] != 1 {
 		t.Error("a crash would lose what the core was told is persistent")
 	}
-	if at := m.Where(slow + 2*lineBytes); at != InFlight {
+	if at := m.Where(slow + 2*space.LineBytes); at != InFlight {
 		t.Errorf("a line that its controller has not taken is %v", at)
 	}
 	if err := m.Crash(); err != nil {

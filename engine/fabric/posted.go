@@ -3,6 +3,7 @@ package fabric
 import (
 	"math"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -40,10 +41,10 @@ func newPosted(n *NIC, limit int) *posted {
 }
 
 // claim counts a write that is given to PCIe.
-func (n *NIC) claim(why Cause, a Addr, bytes uint32) {
+func (n *NIC) claim(why Cause, a space.Addr, bytes uint32) {
 	n.traffic.write(why, a, bytes)
 	if n.posted != nil && bytes > 0 {
-		first, last := lines(a, int(bytes))
+		first, last := space.Lines(a, int(bytes))
 		n.posted.open += int(last-first) + 1
 	}
 }
@@ -178,7 +179,7 @@ func (p *posted) before(r *QP, i uint32, now sim.Time) bool {
 type partialWrite struct {
 	nic   *NIC
 	s     *socket // of the memory
-	line  Addr
+	line  space.Addr
 	entry uint32
 	place uint64
 	far   sim.Time
@@ -273,7 +274,7 @@ func (f *Fabric) taken(w partialWrite) {
 
 // allocateDMA brings a line that DMA writes into the LLC and returns when there is
 // room: for the line that has to leave, too many may be on their way out.
-func (s *socket) allocateDMA(m *Machine, now sim.Time, line Addr) (taken sim.Time) {
+func (s *socket) allocateDMA(m *Machine, now sim.Time, line space.Addr) (taken sim.Time) {
 	set, tag := s.llc.locate(line)
 	way := s.llc.find(set, tag)
 	taken = now
@@ -281,7 +282,7 @@ func (s *socket) allocateDMA(m *Machine, now sim.Time, line Addr) (taken sim.Tim
 	if way < 0 {
 		e := &s.nvm.evictions
 		var left sim.Time
-		if way, left = s.fill(m, now, line, set, tag, s.llc.ddio, m.Mem.onNVM(line<<lineShift)); left > now {
+		if way, left = s.fill(m, now, line, set, tag, s.llc.ddio, m.Mem.onNVM(line<<space.LineShift)); left > now {
 			taken = max(now, e.room())
 			e.take(left)
 		}
@@ -292,7 +293,7 @@ func (s *socket) allocateDMA(m *Machine, now sim.Time, line Addr) (taken sim.Tim
 }
 
 // dmaWriteNVM is dmaWrite on a socket with NVM.
-func (m *Machine) dmaWriteNVM(n *NIC, now sim.Time, a Addr, bytes uint32) {
+func (m *Machine) dmaWriteNVM(n *NIC, now sim.Time, a space.Addr, bytes uint32) {
 	home := m.Mem.Home(a)
 	s := m.sockets[home]
 	far := sim.Time(0)
@@ -300,15 +301,15 @@ func (m *Machine) dmaWriteNVM(n *NIC, now sim.Time, a Addr, bytes uint32) {
 		far = m.fab.cost.cross
 	}
 	m.Mem.Change(a, int(bytes))
-	end := a + Addr(bytes)
-	for l, last := lines(a, int(bytes)); l <= last; l++ {
-		partial := l<<lineShift < a || (l+1)<<lineShift > end
+	end := a + space.Addr(bytes)
+	for l, last := space.Lines(a, int(bytes)); l <= last; l++ {
+		partial := l<<space.LineShift < a || (l+1)<<space.LineShift > end
 		at, read := m.dmaLine(n, s, now, l, partial, far)
 		entry := n.posted.push(at)
 		if read {
-			start := l << lineShift
+			start := l << space.LineShift
 			m.fab.merge(partialWrite{nic: n, s: s, line: l, entry: entry, far: far,
-				lo: uint8(max(a, start) - start), hi: uint8(min(end, start+lineBytes) - start)})
+				lo: uint8(max(a, start) - start), hi: uint8(min(end, start+space.LineBytes) - start)})
 		}
 	}
 	n.posted.arm()
@@ -316,8 +317,8 @@ func (m *Machine) dmaWriteNVM(n *NIC, now sim.Time, a Addr, bytes uint32) {
 
 // dmaLine writes one line and returns when memory or the LLC takes it; read says
 // that it has to be read before.
-func (m *Machine) dmaLine(n *NIC, s *socket, now sim.Time, l Addr, partial bool, far sim.Time) (at sim.Time, read bool) {
-	nvm := m.Mem.onNVM(l << lineShift)
+func (m *Machine) dmaLine(n *NIC, s *socket, now sim.Time, l space.Addr, partial bool, far sim.Time) (at sim.Time, read bool) {
+	nvm := m.Mem.onNVM(l << space.LineShift)
 	ddio := m.sockets[n.socket].ddio
 	set, tag := s.llc.locate(l)
 	way := s.llc.find(set, tag)
@@ -345,7 +346,7 @@ func (m *Machine) dmaLine(n *NIC, s *socket, now sim.Time, l Addr, partial bool,
 }
 
 // dmaReadNVM is dmaRead on a socket with NVM.
-func (m *Machine) dmaReadNVM(n *NIC, now sim.Time, a Addr, bytes uint32) sim.Time {
+func (m *Machine) dmaReadNVM(n *NIC, now sim.Time, a space.Addr, bytes uint32) sim.Time {
 	c := &m.fab.cost
 	home := m.Mem.Home(a)
 	s := m.sockets[home]
@@ -354,7 +355,7 @@ func (m *Machine) dmaReadNVM(n *NIC, now sim.Time, a Addr, bytes uint32) sim.Tim
 		far = c.cross
 	}
 	t := c.llcDMA
-	for l, last := lines(a, int(bytes)); l <= last; l++ {
+	for l, last := space.Lines(a, int(bytes)); l <= last; l++ {
 		set, tag := s.llc.locate(l)
 		if s.llc.find(set, tag) < 0 { // a DMA read does not make a line more recently used
 			t = max(t, s.fetch(m, now, l, 0, false))

@@ -157,3 +157,6 @@ func (p *Profile) agree() error {
 	}
 	return nil
 }
+
+// maxWays are those of an LLC: what the host has of a set, 24 tags and three words of bits, is one line of its own cache.
+const maxWays = 24

@@ -1,5 +1,7 @@
 package fabric
 
+import "drtmx/engine/fabric/space"
+
 // NVMNumbers is the persistent memory of a socket and what the processor does on
 // the way to it. The first part is for the device (rdpma/nvm explains each), which
 // this package does not know; sizes and times are per DIMM.
@@ -52,14 +54,14 @@ func (p *Profile) nvmGenerations() int {
 // once more.
 var nvmLimits = map[string]limits{
 	"nvm.dimms":             {min: 1, max: 64},
-	"nvm.interleave":        {min: lineBytes, max: 1 << hugeShift, power: true},
-	"nvm.xline":             {min: lineBytes, max: 64 * lineBytes, power: true},
+	"nvm.interleave":        {min: space.LineBytes, max: 1 << space.HugeShift, power: true},
+	"nvm.xline":             {min: space.LineBytes, max: 64 * space.LineBytes, power: true},
 	"nvm.xbuffer":           {min: 1, max: 1 << 16},
 	"nvm.writeback_queue":   {min: 1, max: 1 << 16},
 	"nvm.write_queue":       {min: 1, max: 1 << 16},
 	"nvm.read_queue":        {min: 1, max: 1 << 16},
 	"nvm.translation_pages": {min: 1, max: 1 << 20},
-	"nvm.translation_page":  {min: lineBytes, max: 1 << 30, power: true},
+	"nvm.translation_page":  {min: space.LineBytes, max: 1 << 30, power: true},
 	"nvm.read_bandwidth":    {min: 0.001, max: 500},
 	"nvm.write_bandwidth":   {min: 0.001, max: 500},
 	"nvm.media_shared":      {min: 0, max: 1},

@@ -3,6 +3,7 @@ package fabric
 import (
 	"encoding/binary"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -307,7 +308,7 @@ func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
 	}
 	if f.torn {
 		writes := v.op != Read
-		first, last := lines(v.remote, int(v.len))
+		first, last := space.Lines(v.remote, int(v.len))
 		if first != last && mem.overlapped(v.remote, int(v.len), writes, true) {
 			f.counts.Split++
 			d := sim.Time(last-first) * f.lineGap(v)
@@ -328,19 +329,19 @@ func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
 // copy moves a part of the bytes of an access to mem. A READ that was flushed brings
 // nothing: its buffer is the requester's again.
 func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
-	mem.deviceTouches(v.remote+Addr(from), int(to-from), v.op != Read)
-	there := mem.Bytes(v.remote+Addr(from), int(to-from))
+	mem.deviceTouches(v.remote+space.Addr(from), int(to-from), v.op != Read)
+	there := mem.Bytes(v.remote+space.Addr(from), int(to-from))
 	if v.op == Read {
 		if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.down {
-			here.deviceTouches(v.local+Addr(from), int(to-from), true)
-			here.Change(v.local+Addr(from), int(to-from))
-			copy(here.Bytes(v.local+Addr(from), int(to-from)), there)
+			here.deviceTouches(v.local+space.Addr(from), int(to-from), true)
+			here.Change(v.local+space.Addr(from), int(to-from))
+			copy(here.Bytes(v.local+space.Addr(from), int(to-from)), there)
 		}
 	} else if !mem.down {
 		copy(there, f.payload.bytes(v.data, v.len)[from:])
 	}
 	if x := f.explored; x != nil && v.op != Send {
-		x.verb(mem, v, v.remote+Addr(from), int(to-from), v.op == Write)
+		x.verb(mem, v, v.remote+space.Addr(from), int(to-from), v.op == Write)
 	}
 }
 
@@ -349,7 +350,7 @@ func (f *Fabric) onLine(i uint32) {
 	v := &f.verbs[i]
 	mem := f.nics[v.to].machine.Mem
 	from := v.aux
-	to := min(v.len, uint32(lineBytes-(v.remote+Addr(from))%lineBytes)+from)
+	to := min(v.len, uint32(space.LineBytes-(v.remote+space.Addr(from))%space.LineBytes)+from)
 	f.copy(mem, v, from, to)
 	v.aux = to
 	if to < v.len {

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -37,7 +38,7 @@ func mixedRun(t *testing.T, queue sim.QueueKind, slices int) (hash, digest uint6
 				Dest: b.workers[w.rand.Intn(len(b.workers))].ud.Address()})
 			return
 		}
-		r := SendWR{ID: id, Op: Opcode(1 + w.rand.Intn(4)), Signaled: true, Local: w.scratch + Addr(id)*4096, LKey: w.key,
+		r := SendWR{ID: id, Op: Opcode(1 + w.rand.Intn(4)), Signaled: true, Local: w.scratch + space.Addr(id)*4096, LKey: w.key,
 			Len: uint32(8 << w.rand.Intn(7)), Remote: a &^ 1023, RKey: key, Swap: 1}
 		w.postAll(w.rc[m], r)
 	}

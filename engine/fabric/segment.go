@@ -1,6 +1,9 @@
 package fabric
 
-import "drtmx/engine/sim"
+import (
+	"drtmx/engine/fabric/space"
+	"drtmx/engine/sim"
+)
 
 // A message longer than the path MTU is several packets, and while the last are still
 // fetched from the host, the first are on the wire. To every station it is one request
@@ -15,14 +18,14 @@ func (c *costs) early(n uint32) uint32 { return (n - 1) / c.mtu * c.mtu }
 
 // load is what the host's memory takes for the first packet of n bytes that an RNIC
 // reads, and for all of them.
-func (f *Fabric) load(r *NIC, now sim.Time, a Addr, n uint32) (first, all sim.Time) {
+func (f *Fabric) load(r *NIC, now sim.Time, a space.Addr, n uint32) (first, all sim.Time) {
 	cut := n
 	if n > f.cost.mtu { // no line is read twice
-		cut = min(n, uint32(roundUp(a+Addr(f.cost.mtu), lineBytes)-a))
+		cut = min(n, uint32(roundUp(a+space.Addr(f.cost.mtu), space.LineBytes)-a))
 	}
 	first = r.machine.dmaRead(r, now, a, cut)
 	if all = first; cut < n {
-		all = max(all, r.machine.dmaRead(r, now, a+Addr(cut), n-cut))
+		all = max(all, r.machine.dmaRead(r, now, a+space.Addr(cut), n-cut))
 	}
 	return first, all
 }
@@ -30,7 +33,7 @@ func (f *Fabric) load(r *NIC, now sim.Time, a Addr, n uint32) (first, all sim.Ti
 // fetch is an RNIC's read of n bytes of its host, whose memory takes that long for the
 // first packet and for all. It returns when they go to the send pipeline, but for their
 // way over PCIe.
-func (f *Fabric) fetch(r *NIC, now sim.Time, a Addr, n uint32, first, all sim.Time) sim.Time {
+func (f *Fabric) fetch(r *NIC, now sim.Time, a space.Addr, n uint32, first, all sim.Time) sim.Time {
 	c := &f.cost
 	if n <= c.mtu {
 		return f.crosses(r, now, all, c.fetched(a, n))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -153,7 +154,7 @@ func TestPacketsReadEachLineOnce(t *testing.T) {
 		x.postAll(x.rc[1], wr)
 		b.run(sim.Millisecond)
 		expect(t, "completions", x.completions(), "1 READ success")
-		if lines := b.f.Machine(1).Traffic(0).ReadWords - before; lines != uint64(n+8+lineBytes-1)/lineBytes {
+		if lines := b.f.Machine(1).Traffic(0).ReadWords - before; lines != uint64(n+8+space.LineBytes-1)/space.LineBytes {
 			t.Errorf("a READ of %d bytes reads %d lines", n, lines)
 		}
 	}

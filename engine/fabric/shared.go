@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -25,13 +26,13 @@ type sharedLine struct {
 	from   uint16   // who had it last: it comes from there
 }
 
-func sharedSlot(line Addr) Addr { return (line ^ line>>12) & (sharedSlots - 1) }
+func sharedSlot(line space.Addr) space.Addr { return (line ^ line>>12) & (sharedSlots - 1) }
 
 func copyOf(core int) uint64 { return 1 << (core & 63) }
 
 // Atomic is the time that a core takes for a locked instruction on a word. Those on one line
 // happen one after the other, each when the line has come from the core that had it.
-func (m *Machine) Atomic(core int, now sim.Time, a Addr) sim.Time {
+func (m *Machine) Atomic(core int, now sim.Time, a space.Addr) sim.Time {
 	kind := Load // as engine/r2 charges stores to DRAM
 	if m.Mem.onNVM(a) {
 		kind = Store
@@ -40,7 +41,7 @@ func (m *Machine) Atomic(core int, now sim.Time, a Addr) sim.Time {
 	if m.shared == nil {
 		m.shared = new(sharedLines)
 	}
-	line := a >> lineShift
+	line := a >> space.LineShift
 	k := sharedSlot(line)
 	x := &m.shared.state[k]
 	if m.shared.line[k] != uint32(line) {
@@ -83,9 +84,9 @@ func (m *Machine) transfer(x *sharedLine, core int) sim.Time {
 
 // sharing is the time of an access to lines of which some may be shared; own is what it takes
 // if none is. The lines come at the same time.
-func (m *Machine) sharing(core int, now sim.Time, a Addr, n int, store bool, own sim.Time) sim.Time {
+func (m *Machine) sharing(core int, now sim.Time, a space.Addr, n int, store bool, own sim.Time) sim.Time {
 	t := own
-	for l, last := lines(a, n); l <= last; l++ {
+	for l, last := space.Lines(a, n); l <= last; l++ {
 		k := sharedSlot(l)
 		switch {
 		case m.shared.line[k] != uint32(l):

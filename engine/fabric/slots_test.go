@@ -3,6 +3,7 @@ package fabric
 import (
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -14,10 +15,10 @@ func hotAtomics(t *testing.T, words uint64) float64 {
 		if w.machine == 2 || w.ud.NIC().Index != 0 {
 			return
 		}
-		w.post(w.rc[2], SendWR{ID: id, Op: FetchAdd, Signaled: true, Local: w.scratch + Addr(id)*64, LKey: w.key,
-			Remote: b.data[2] + w.rand.Uint64n(words)*lineBytes, RKey: b.keys[2], Swap: 1})
+		w.post(w.rc[2], SendWR{ID: id, Op: FetchAdd, Signaled: true, Local: w.scratch + space.Addr(id)*64, LKey: w.key,
+			Remote: b.data[2] + w.rand.Uint64n(words)*space.LineBytes, RKey: b.keys[2], Swap: 1})
 	}, nil)
-	b.f.Machine(2).Warm(Extent{b.data[2], int(words * lineBytes)})
+	b.f.Machine(2).Warm(Extent{b.data[2], int(words * space.LineBytes)})
 	rate := b.rate(50*sim.Microsecond, 500*sim.Microsecond) * 3
 	all := float64(words) * float64(sim.Microsecond) / float64(b.f.cost.atomicHold+b.f.cost.llcDMA)
 	t.Logf("%d words: %.2f M/s of %.2f", words, rate, all)
@@ -46,10 +47,10 @@ func TestWaitingRequestsReserveNoSlot(t *testing.T) {
 			case w.ud.NIC().Index != 0 || w.machine == 1 && id > 0:
 			case w.machine == 1: // one READ at a time of the second line
 				mine = b.sim.Now()
-				w.post(w.rc[2], SendWR{ID: id, Op: Read, Signaled: true, Local: w.scratch, LKey: w.key, Len: 8, Remote: b.data[2] + lineBytes, RKey: b.keys[2]})
+				w.post(w.rc[2], SendWR{ID: id, Op: Read, Signaled: true, Local: w.scratch, LKey: w.key, Len: 8, Remote: b.data[2] + space.LineBytes, RKey: b.keys[2]})
 			case w.machine == 0 && behind: // an atomic on the first, and a WRITE of the second behind it
 				w.postAll(w.rc[2], SendWR{ID: id, Op: FetchAdd, Local: w.scratch, LKey: w.key, Remote: b.data[2], RKey: b.keys[2], Swap: 1},
-					SendWR{ID: id, Op: Write, Signaled: true, Local: w.scratch + 64, LKey: w.key, Len: 8, Remote: b.data[2] + lineBytes, RKey: b.keys[2]})
+					SendWR{ID: id, Op: Write, Signaled: true, Local: w.scratch + 64, LKey: w.key, Len: 8, Remote: b.data[2] + space.LineBytes, RKey: b.keys[2]})
 			}
 		}
 		b.start(8, post, func(w *bedWorker, e *CQE) {

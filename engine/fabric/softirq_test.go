@@ -3,6 +3,7 @@ package fabric
 import (
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
@@ -23,7 +24,7 @@ func newCrowd(t *testing.T, connections, messages int, c Config) *crowd {
 		x.from = append(x.from, q)
 	}
 	for i := range messages {
-		w := RecvWR{ID: uint64(i), Local: x.base[1] + Addr(i*64), LKey: x.key[1], Len: 64}
+		w := RecvWR{ID: uint64(i), Local: x.base[1] + space.Addr(i*64), LKey: x.key[1], Len: 64}
 		if err := x.qp[1].PostRecv(0, []RecvWR{w}); err != nil {
 			t.Fatal(err)
 		}

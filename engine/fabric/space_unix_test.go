@@ -3,6 +3,7 @@
 package fabric
 
 import (
+	"drtmx/engine/fabric/space"
 	"errors"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ func TestAddressSpaceIsReservedInProportion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limitSpace(t, spaceInUse()+8<<30)
+	limitSpace(t, space.InUse()+8<<30)
 	b, _, _ := pairBed(t, Config{})
 	mem := b.f.Machine(1).Mem
 	if again, err := mem.Alloc(Alloc{Name: "table", Bytes: 1 << 20}); err != nil || again != at {
@@ -31,7 +32,7 @@ func TestAddressSpaceIsReservedInProportion(t *testing.T) {
 
 func TestTooLittleAddressSpaceSaysWhatToDo(t *testing.T) {
 	b, _, _ := pairBed(t, Config{})
-	limitSpace(t, spaceInUse()+100<<20)
+	limitSpace(t, space.InUse()+100<<20)
 	if _, err := New(b.sim, Config{Machines: 2}); err == nil || !strings.Contains(err.Error(), "ulimit -v") {
 		t.Errorf("with 100 MB left: %v", err)
 	}
@@ -40,7 +41,7 @@ func TestTooLittleAddressSpaceSaysWhatToDo(t *testing.T) {
 // limitSpace is in force until the test ends.
 func limitSpace(t *testing.T, bytes uint64) {
 	t.Helper()
-	if spaceInUse() == 0 {
+	if space.InUse() == 0 {
 		t.Skip("this system does not say how much address space is in use")
 	}
 	var was unix.Rlimit

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"drtmx/engine/fabric/space"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -9,7 +10,7 @@ import (
 // SpeculativeLines is how many lines a core's hardware transaction can write: those
 // of its first-level data cache, 32 KB. What it reads is not limited: a line that
 // leaves that cache stays watched further out.
-const SpeculativeLines = 32 << 10 / lineBytes
+const SpeculativeLines = 32 << 10 / space.LineBytes
 
 // Intruder is who has touched a line that a hardware transaction uses.
 type Intruder uint8
@@ -33,7 +34,7 @@ type Speculation struct {
 	lines  []speculative
 	index  []uint32 // place in lines plus 1 by hashed line, 0 is none; twice as many as lines at least, a power of two
 	shift  uint     // of the hash
-	data   [][lineBytes]byte
+	data   [][space.LineBytes]byte
 	views  []byte // what Load puts together of several lines
 	used   int    // of views
 	active bool
@@ -41,7 +42,7 @@ type Speculation struct {
 
 // speculative is a line of a transaction.
 type speculative struct {
-	line    Addr
+	line    space.Addr
 	slot    uint32 // in index
 	written int32  // place in data, or -1: it was only read
 }
@@ -83,8 +84,8 @@ func (s *Speculation) Size() (lines, written int) { return len(s.lines), len(s.d
 
 // Load is the n bytes at a as the transaction sees them. They are valid until its
 // next Store.
-func (s *Speculation) Load(a Addr, n int) []byte {
-	first, last := lines(a, n)
+func (s *Speculation) Load(a space.Addr, n int) []byte {
+	first, last := space.Lines(a, n)
 	own := int32(-1)
 	for l := first; l <= last; l++ {
 		if k := s.lines[s.enter(l, false)].written; k >= 0 {
@@ -95,14 +96,14 @@ func (s *Speculation) Load(a Addr, n int) []byte {
 	case own < 0:
 		return s.m.Mem.Bytes(a, n)
 	case first == last:
-		at := int(a % lineBytes)
+		at := int(a % space.LineBytes)
 		return s.data[own][at : at+n : at+n]
 	}
 	b := s.view(n)
 	copy(b, s.m.Mem.Bytes(a, n))
 	for l := first; l <= last; l++ {
 		if k := s.lines[s.enter(l, false)].written; k >= 0 {
-			overlay(b, a, s.data[k][:], l<<lineShift)
+			overlay(b, a, s.data[k][:], l<<space.LineShift)
 		}
 	}
 	return b
@@ -111,7 +112,7 @@ func (s *Speculation) Load(a Addr, n int) []byte {
 // view gives room for n bytes. Rooms given before stay as they are until the next Store.
 func (s *Speculation) view(n int) []byte {
 	if s.used+n > len(s.views) {
-		s.views, s.used = make([]byte, max(2*len(s.views), n, 4*lineBytes)), 0
+		s.views, s.used = make([]byte, max(2*len(s.views), n, 4*space.LineBytes)), 0
 	}
 	s.used += n
 	return s.views[s.used-n : s.used : s.used]
@@ -119,24 +120,24 @@ func (s *Speculation) view(n int) []byte {
 
 // Store keeps b for the n bytes at a. Beyond SpeculativeLines lines it says false: the
 // hardware has no room, and whoever runs the transaction has to give it up.
-func (s *Speculation) Store(a Addr, b []byte) bool {
+func (s *Speculation) Store(a space.Addr, b []byte) bool {
 	s.used = 0
 	for len(b) > 0 {
-		x := &s.lines[s.enter(a>>lineShift, true)]
+		x := &s.lines[s.enter(a>>space.LineShift, true)]
 		if x.written < 0 {
 			x.written = int32(len(s.data))
-			s.data = append(s.data, [lineBytes]byte(s.m.Mem.Bytes(a&^(lineBytes-1), lineBytes)))
+			s.data = append(s.data, [space.LineBytes]byte(s.m.Mem.Bytes(a&^(space.LineBytes-1), space.LineBytes)))
 		}
-		n := copy(s.data[x.written][a%lineBytes:], b)
-		a, b = a+Addr(n), b[n:]
+		n := copy(s.data[x.written][a%space.LineBytes:], b)
+		a, b = a+space.Addr(n), b[n:]
 	}
 	return len(s.data) <= SpeculativeLines
 }
 
 // Each calls f with the address of each line that the transaction has read or written.
-func (s *Speculation) Each(f func(a Addr, written bool)) {
+func (s *Speculation) Each(f func(a space.Addr, written bool)) {
 	for i := range s.lines {
-		f(s.lines[i].line<<lineShift, s.lines[i].written >= 0)
+		f(s.lines[i].line<<space.LineShift, s.lines[i].written >= 0)
 	}
 }
 
@@ -148,11 +149,11 @@ func (s *Speculation) Commit() {
 		if x.written < 0 {
 			continue
 		}
-		a := x.line << lineShift
-		mem.Change(a, lineBytes)
-		copy(mem.Bytes(a, lineBytes), s.data[x.written][:])
+		a := x.line << space.LineShift
+		mem.Change(a, space.LineBytes)
+		copy(mem.Bytes(a, space.LineBytes), s.data[x.written][:])
 		if mem.onNVM(a) { // the line has been in the core's own cache till now, and is dirty in the LLC from now on
-			s.m.Access(s.core, s.m.fab.sim.Now(), a, lineBytes, Store)
+			s.m.Access(s.core, s.m.fab.sim.Now(), a, space.LineBytes, Store)
 		}
 	}
 	s.End()
@@ -181,7 +182,7 @@ func watchOf(write bool) uint32 {
 
 // watch changes the counters of a line. The transaction counts as an access under way
 // too: accesses of several of its lines are executed line by line.
-func (s *Speculation) watch(line Addr, d uint32) {
+func (s *Speculation) watch(line space.Addr, d uint32) {
 	mem := s.m.Mem
 	mem.speculations.watched[flightSlot(line)] += d
 	if mem.touching {
@@ -191,7 +192,7 @@ func (s *Speculation) watch(line Addr, d uint32) {
 
 // enter is the place of a line in the transaction, in which it is from now on. Other
 // transactions that use it are told.
-func (s *Speculation) enter(line Addr, write bool) int {
+func (s *Speculation) enter(line space.Addr, write bool) int {
 	slot := s.find(line)
 	i := int(s.index[slot]) - 1
 	was := i >= 0
@@ -200,7 +201,7 @@ func (s *Speculation) enter(line Addr, write bool) int {
 	}
 	mem := s.m.Mem
 	if len(mem.speculations.live) > 1 {
-		mem.intrude(line<<lineShift, 1, write, ByCore, s)
+		mem.intrude(line<<space.LineShift, 1, write, ByCore, s)
 	}
 	if was {
 		s.watch(line, oneWriter-oneReader)
@@ -217,7 +218,7 @@ func (s *Speculation) enter(line Addr, write bool) int {
 }
 
 // find is the slot of the index that has a line, or in which it belongs.
-func (s *Speculation) find(line Addr) uint32 {
+func (s *Speculation) find(line space.Addr) uint32 {
 	slot := uint32(uint64(line) * 0x9e3779b97f4a7c15 >> s.shift)
 	for s.index[slot] != 0 && s.lines[s.index[slot]-1].line != line {
 		slot = (slot + 1) & uint32(len(s.index)-1)
@@ -237,21 +238,21 @@ func (s *Speculation) resize(n int) {
 
 // uses says whether a line is in the transaction such that an access of another one
 // conflicts with it.
-func (s *Speculation) uses(line Addr, write bool) bool {
+func (s *Speculation) uses(line space.Addr, write bool) bool {
 	i := s.index[s.find(line)]
 	return i != 0 && (write || s.lines[i-1].written >= 0)
 }
 
 // CoreTouches has a core's load or store of n bytes at a, outside of any transaction,
 // end the hardware transactions that it conflicts with.
-func (m *Memory) CoreTouches(a Addr, n int, write bool) {
+func (m *Memory) CoreTouches(a space.Addr, n int, write bool) {
 	if len(m.speculations.live) > 0 {
 		m.intrude(a, n, write, ByCore, nil)
 	}
 }
 
 // deviceTouches is the same of DMA.
-func (m *Memory) deviceTouches(a Addr, n int, write bool) {
+func (m *Memory) deviceTouches(a space.Addr, n int, write bool) {
 	if len(m.speculations.live) > 0 {
 		m.intrude(a, n, write, ByDevice, nil)
 	}
@@ -259,9 +260,9 @@ func (m *Memory) deviceTouches(a Addr, n int, write bool) {
 
 // intrude tells the transactions that an access of another one conflicts with; self is
 // whose it is.
-func (m *Memory) intrude(a Addr, n int, write bool, by Intruder, self *Speculation) {
+func (m *Memory) intrude(a space.Addr, n int, write bool, by Intruder, self *Speculation) {
 	p := &m.speculations
-	for l, last := lines(a, n); l <= last; l++ {
+	for l, last := space.Lines(a, n); l <= last; l++ {
 		if c := p.watched[flightSlot(l)]; c < oneWriter && (!write || c == 0) {
 			continue
 		}

@@ -1,6 +1,9 @@
 package fabric
 
-import "drtmx/engine/sim"
+import (
+	"drtmx/engine/fabric/space"
+	"drtmx/engine/sim"
+)
 
 // stream is what a core has given to its write-combining buffers: non-temporal
 // stores and lines that clwb writes back. A line stays in a buffer until the
@@ -29,7 +32,7 @@ type ntLine struct {
 	far     sim.Time
 	partial bool // has to be read first
 	lo, hi  uint8
-	mem     Addr // line of the memory, of which lo to hi are written
+	mem     space.Addr // line of the memory, of which lo to hi are written
 }
 
 // Await says whether everything that core gave to its write-combining buffers is

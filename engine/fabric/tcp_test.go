@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -14,7 +15,7 @@ type sockets struct {
 	f    *Fabric
 	cq   [2]*CQ
 	qp   [2]*QP
-	base [2]Addr
+	base [2]space.Addr
 	key  [2]uint32
 }
 
@@ -58,7 +59,7 @@ const socketRoom = 8192
 func (b *sockets) receive(first, n int) {
 	b.Helper()
 	for i := first; i < first+n; i++ {
-		w := RecvWR{ID: uint64(i), Local: b.base[1] + Addr(i*socketRoom), LKey: b.key[1], Len: socketRoom}
+		w := RecvWR{ID: uint64(i), Local: b.base[1] + space.Addr(i*socketRoom), LKey: b.key[1], Len: socketRoom}
 		if err := b.qp[1].PostRecv(b.sim.Now(), []RecvWR{w}); err != nil {
 			b.Fatal(err)
 		}
@@ -68,7 +69,7 @@ func (b *sockets) receive(first, n int) {
 // send posts message i of n bytes, each with the value i.
 func (b *sockets) send(i, n int) {
 	b.Helper()
-	a := b.base[0] + Addr(i*socketRoom)
+	a := b.base[0] + space.Addr(i*socketRoom)
 	for k := range b.f.Machine(0).Mem.Bytes(a, n) {
 		b.f.Machine(0).Mem.Bytes(a, n)[k] = byte(i)
 	}
@@ -133,7 +134,7 @@ func TestTCPWay(t *testing.T) {
 		if len(got) != 1 || got[0].Op != Recv || got[0].Bytes != uint32(n) || got[0].Src != b.qp[0].Address() {
 			t.Fatalf("%d bytes: got %+v", n, got)
 		}
-		for _, x := range b.f.Machine(1).Mem.Bytes(b.base[1]+Addr(i*socketRoom), n) {
+		for _, x := range b.f.Machine(1).Mem.Bytes(b.base[1]+space.Addr(i*socketRoom), n) {
 			if x != byte(i) {
 				t.Fatalf("%d bytes: %d arrived in place of %d", n, x, i)
 			}

@@ -1,5 +1,7 @@
 package fabric
 
+import "drtmx/engine/fabric/space"
+
 // Traffic is what RNICs moved over the PCIe buses of a socket, and what the caches on
 // both sides made of it, since time 0. A word is what one PCIe packet carries: a line
 // of memory or a part of one. Nothing that a run depends on looks at it.
@@ -29,13 +31,13 @@ const (
 )
 
 // write counts the words of a DMA write.
-func (t *Traffic) write(why Cause, a Addr, bytes uint32) {
+func (t *Traffic) write(why Cause, a space.Addr, bytes uint32) {
 	if bytes == 0 {
 		return
 	}
-	first, last := lines(a, int(bytes))
+	first, last := space.Lines(a, int(bytes))
 	t.WriteWords[why] += last - first + 1
-	head, tail := a%lineBytes != 0, (a+Addr(bytes))%lineBytes != 0
+	head, tail := a%space.LineBytes != 0, (a+space.Addr(bytes))%space.LineBytes != 0
 	switch {
 	case head && tail && first != last:
 		t.Partial[why] += 2
@@ -45,9 +47,9 @@ func (t *Traffic) write(why Cause, a Addr, bytes uint32) {
 }
 
 // read counts the words of a DMA read.
-func (t *Traffic) read(a Addr, bytes uint32) {
+func (t *Traffic) read(a space.Addr, bytes uint32) {
 	if bytes > 0 {
-		first, last := lines(a, int(bytes))
+		first, last := space.Lines(a, int(bytes))
 		t.ReadWords += last - first + 1
 	}
 }

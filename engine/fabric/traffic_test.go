@@ -3,15 +3,16 @@ package fabric
 import (
 	"testing"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
 // Words and parts of words of every kind of write, by hand.
 func TestTraffic(t *testing.T) {
 	b, x, y := pairBed(t, Config{})
-	at := func(m int, off Addr) Addr { return b.data[m] + off }
+	at := func(m int, off space.Addr) space.Addr { return b.data[m] + off }
 	of := func(w *bedWorker) Traffic { return b.f.Machine(w.machine).Traffic(w.ud.NIC().Socket()) }
-	write := func(off Addr, n uint32) SendWR {
+	write := func(off space.Addr, n uint32) SendWR {
 		return SendWR{Op: Write, Local: x.scratch, LKey: x.key, Len: n, Remote: at(1, off), RKey: b.keys[1]}
 	}
 	cases := []struct {
@@ -66,7 +67,7 @@ func TestTrafficOfTheLLC(t *testing.T) {
 	socket := m.NICs[0].Socket()
 	write := func(lines int) {
 		for i := range lines {
-			x.postAll(x.rc[1], SendWR{Op: Write, Signaled: true, Local: x.scratch, LKey: x.key, Len: 64, Remote: b.data[1] + Addr(64*i), RKey: b.keys[1]})
+			x.postAll(x.rc[1], SendWR{Op: Write, Signaled: true, Local: x.scratch, LKey: x.key, Len: 64, Remote: b.data[1] + space.Addr(64*i), RKey: b.keys[1]})
 		}
 		b.run(50 * sim.Microsecond)
 		x.completions()

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -22,8 +23,8 @@ type verb struct {
 	status Status
 
 	id     uint64
-	remote Addr // of a SEND the receiver's buffer
-	local  Addr
+	remote space.Addr // of a SEND the receiver's buffer
+	local  space.Addr
 	a, b   uint64 // operands of an atomic
 	rkey   uint32
 	from   uint16 // requester's RNIC, by its number in the fabric

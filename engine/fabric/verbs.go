@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
@@ -134,11 +135,11 @@ type SendWR struct {
 	// Local, LKey and Len are the buffer: source of SEND and WRITE, destination
 	// of READ (Len bytes) and of atomics (8 bytes). It belongs to the RNIC until
 	// the completion.
-	Local Addr
+	Local space.Addr
 	LKey  uint32
 	Len   uint32
 	// Remote and RKey are the other machine's memory, for one-sided verbs.
-	Remote Addr
+	Remote space.Addr
 	RKey   uint32
 	// Compare and Swap are the operands of CompareSwap; FetchAdd adds Swap.
 	Compare, Swap uint64
@@ -150,7 +151,7 @@ type SendWR struct {
 // 40 bytes of a datagram's global route header are not stored in front of it.
 type RecvWR struct {
 	ID    uint64
-	Local Addr
+	Local space.Addr
 	LKey  uint32
 	Len   uint32
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -16,7 +17,7 @@ type Time = sim.Time
 type Rand = sim.Rand
 
 // Addr is an address in one machine's memory.
-type Addr = fabric.Addr
+type Addr = space.Addr
 
 // Loc says where remote bytes are.
 type Loc struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -20,7 +21,7 @@ func chase(nvm bool) func(p *fabric.Profile) (float64, error) {
 			if err != nil {
 				return 0, fmt.Errorf("memory for loads: %w", err)
 			}
-			for at := fabric.Addr(0); at < region; at += page {
+			for at := space.Addr(0); at < region; at += page {
 				m.Access(0, s.Now(), base+at, 8, fabric.Load)
 			}
 			begin := sim.Millisecond // what the first loads of the pages have queued is over
@@ -29,7 +30,7 @@ func chase(nvm bool) func(p *fabric.Profile) (float64, error) {
 				if err := s.Run(now); err != nil {
 					return 0, err
 				}
-				now += m.Access(0, now, base+fabric.Addr(rand.Uint64n(region/64))*64, 8, fabric.Load)
+				now += m.Access(0, now, base+space.Addr(rand.Uint64n(region/64))*64, 8, fabric.Load)
 			}
 			return float64(now-begin) / loads / float64(sim.Nanosecond), nil
 		})
@@ -46,11 +47,11 @@ func randomReads(p *fabric.Profile) (float64, error) {
 		if err != nil {
 			return 0, fmt.Errorf("memory for loads: %w", err)
 		}
-		var at [loads]fabric.Addr
+		var at [loads]space.Addr
 		now := s.Now()
 		for range rounds {
 			for i := range at {
-				at[i] = base + fabric.Addr(rand.Uint64n(region/64))*64
+				at[i] = base + space.Addr(rand.Uint64n(region/64))*64
 			}
 			if err := s.Run(now); err != nil {
 				return 0, err
@@ -87,10 +88,10 @@ func storeBandwidth(p *fabric.Profile, socket, cores int) (float64, error) {
 		if err != nil {
 			return 0, fmt.Errorf("memory for stores: %w", err)
 		}
-		done := make([]fabric.Addr, cores)
+		done := make([]space.Addr, cores)
 		var next, room sim.Kind
 		next = s.Register("calibration.store", func(core uint32) {
-			at := base + each*fabric.Addr(core) + done[core]%each
+			at := base + each*space.Addr(core) + done[core]%each
 			done[core] += piece
 			s.At(s.Now()+m.Access(int(core), s.Now(), at, piece, fabric.StoreNT), room, core)
 		})
@@ -112,7 +113,7 @@ func storeBandwidth(p *fabric.Profile, socket, cores int) (float64, error) {
 	})
 }
 
-func total(xs []fabric.Addr) (sum float64) {
+func total(xs []space.Addr) (sum float64) {
 	for _, x := range xs {
 		sum += float64(x)
 	}
@@ -154,7 +155,7 @@ func lineBytes(p *fabric.Profile) (float64, error) {
 		}
 		m.Access(0, 0, a, 1, fabric.Load)
 		hit := m.Access(0, 0, a, 1, fabric.Load)
-		for d := fabric.Addr(1); d < 1<<20; d++ {
+		for d := space.Addr(1); d < 1<<20; d++ {
 			if m.Access(0, 0, a+d, 1, fabric.Load) > hit {
 				return float64(d), nil
 			}

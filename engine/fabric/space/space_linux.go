@@ -1,4 +1,4 @@
-package fabric
+package space
 
 import (
 	"bytes"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spaceInUse is the address space that the process has taken, in bytes; 0 if the kernel does not say.
-func spaceInUse() uint64 {
+// InUse is the address space that the process has taken, in bytes; 0 if the kernel does not say.
+func InUse() uint64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		return 0
@@ -22,9 +22,9 @@ func spaceInUse() uint64 {
 	return n * uint64(os.Getpagesize())
 }
 
-// denseSpace is memory that is touched all over: the host maps it in large
+// ReserveDense is memory that is touched all over: the host maps it in large
 // pages if it can.
-func denseSpace(n uint64) ([]byte, error) {
+func ReserveDense(n uint64) ([]byte, error) {
 	b, err := unix.Mmap(-1, 0, int(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,8 @@ func denseSpace(n uint64) ([]byte, error) {
 	return b, nil
 }
 
-func releaseDense(b []byte) error { return unix.Munmap(b) }
+// ReleaseDense gives it back.
+func ReleaseDense(b []byte) error { return unix.Munmap(b) }
 
 // largePages lets the host map a part with large pages, or keeps it from giving
 // a large page to every touched small one.
@@ -45,8 +46,8 @@ func largePages(b []byte, dense bool) {
 	_ = unix.Madvise(b, advice) // a kernel without large pages does as well
 }
 
-// forgetSpace makes a part zero, and gives its pages back.
-func forgetSpace(b []byte) {
+// Forget makes a part zero, and gives its pages back.
+func Forget(b []byte) {
 	if unix.Madvise(b, unix.MADV_DONTNEED) != nil {
 		clear(b)
 	}

@@ -26,9 +26,9 @@ type SchedulerCosts struct {
 	Tick, ContextSwitch, Wake                  sim.Time
 }
 
-// Scheduler is how cores are shared; nil where the profile does not say.
-func (f *Fabric) Scheduler() *SchedulerCosts {
-	n := f.profile.Scheduler
+// SchedulerCosts is how cores are shared; nil where the profile does not say.
+func (p *Profile) SchedulerCosts() *SchedulerCosts {
+	n := p.Scheduler
 	if n == nil {
 		return nil
 	}

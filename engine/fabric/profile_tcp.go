@@ -1,6 +1,9 @@
 package fabric
 
-import "drtmx/engine/sim"
+import (
+	"drtmx/engine/fabric/space"
+	"drtmx/engine/sim"
+)
 
 // TCPNumbers is the kernel between a thread and a NIC without RDMA. A message is a
 // system call of its own at the sender and one at the receiver, which sees it by
@@ -28,15 +31,15 @@ type TCPCosts struct {
 	Retransmit sim.Time
 }
 
-// TCP is what the kernel's messages cost; nil where the NICs have RDMA.
-func (f *Fabric) TCP() *TCPCosts {
-	n := f.profile.TCP
+// TCPCosts is what the kernel's messages cost; nil where the NICs have RDMA.
+func (p *Profile) TCPCosts() *TCPCosts {
+	n := p.TCP
 	if n == nil {
 		return nil
 	}
 	return &TCPCosts{
 		sendCall: n.SendCall.Time(), sendSegment: n.SendSegment.Time(), receiveCall: n.ReceiveCall.Time(),
-		copyLine: n.CopyLine.Time(), segment: f.profile.Wire.MTU.Int(), Retransmit: n.Retransmit.Time(),
+		copyLine: n.CopyLine.Time(), segment: p.Wire.MTU.Int(), Retransmit: n.Retransmit.Time(),
 	}
 }
 
@@ -49,7 +52,7 @@ func (c *TCPCosts) Send(n int) sim.Time {
 func (c *TCPCosts) Receive(n int) sim.Time { return c.receiveCall + c.copied(n) }
 
 // copied is the copy of a message's further lines between user and kernel.
-func (c *TCPCosts) copied(n int) sim.Time { return sim.Time(max(n-1, 0)/lineBytes) * c.copyLine }
+func (c *TCPCosts) copied(n int) sim.Time { return sim.Time(max(n-1, 0)/space.LineBytes) * c.copyLine }
 
 // furtherSegments are those of a message beyond its first.
 func furtherSegments(n, segment int) sim.Time { return sim.Time(max(n-1, 0) / segment) }
