@@ -9,6 +9,9 @@ TEST_TIMEOUT ?= 60m
 TEST_FIRST := ./kernel ./dashboard ./engine ./notebooks/figures ./engine/workload ./engine/explore
 # Tests open many small systems. With garbage collected less often, up to a limit, they take a quarter less of CPU time.
 TEST_HEAP := GOGC=400 GOMEMLIMIT=1500MiB
+# What the benchmark's mix spends its time with: the programs are built with it. It is no default.pgo beside a main package, for then
+# every build and test of all packages would compile them once more for each program.
+PGO := cluster/bench/profile.pgo
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check notebook bench pgo soak fit identify predictions build generate goversion deps assets system invariants digests race arm64 clean
@@ -38,7 +41,7 @@ assets: goversion
 
 $(BIN)/drtmx: goversion assets
 	@mkdir -p $(BIN)
-	@$(GO) build -trimpath -o $(BIN)/drtmx ./cluster/drtmx
+	@$(GO) build -trimpath -pgo=$(CURDIR)/$(PGO) -o $(BIN)/drtmx ./cluster/drtmx
 
 $(BIN)/drtmx-kernel: goversion assets
 	@mkdir -p $(BIN)
@@ -106,16 +109,13 @@ notebook: build
 	echo "Jupyter is missing: apt-get install --no-install-recommends jupyter-notebook jupyter-client, or pip install jupyterlab" >&2; exit 1
 
 bench: goversion
-	@$(GO) run ./cluster/bench
+	@$(GO) run -pgo=$(CURDIR)/$(PGO) ./cluster/bench
 
-# The profile of profile-guided builds: what the benchmark's mix spends its time with. go build takes default.pgo beside a main package,
-# so each program has a copy.
-PGO := cluster/bench/default.pgo
-PGO_COPIES := cluster/bench/one cluster/drtmx kernel/gophernotes
+# Records the profile anew.
 pgo: goversion
 	@mkdir -p $(BIN)/pgo && $(GO) build -pgo=off -o $(BIN)/pgo/one ./cluster/bench/one
 	@for s in read smallbank new-order; do echo "a profile of $$s"; $(BIN)/pgo/one -spec $$s -span 8ms -cpuprofile $(BIN)/pgo/$$s.prof >/dev/null || exit 1; done
-	@$(GO) tool pprof -proto $(BIN)/pgo/*.prof > $(PGO) && for d in $(PGO_COPIES); do cp $(PGO) $$d/; done
+	@$(GO) tool pprof -proto $(BIN)/pgo/*.prof > $(PGO)
 
 SOAK ?= 1000
 soak: goversion
@@ -125,7 +125,7 @@ soak: goversion
 PROFILE ?= val
 EVALUATIONS ?= 100
 fit: build
-	$(BIN)/drtmx fit $(PROFILE) --evaluations $(EVALUATIONS) --profile-out engine/fabric/profiles/$(PROFILE).yaml --residuals-out notebooks/figures/calibration/fits/$(PROFILE).csv
+	$(BIN)/drtmx fit $(PROFILE) --evaluations $(EVALUATIONS) --profile-out engine/fabric/profile/$(PROFILE).yaml --residuals-out notebooks/figures/calibration/fits/$(PROFILE).csv
 
 # Then also: which numbers the rows tell. ROWS names those that are measured, PARAMS the numbers; long without.
 identify: build

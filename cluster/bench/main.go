@@ -151,8 +151,12 @@ func child(ctx context.Context, name string) (map[string]float64, error) {
 	return runProgram(ctx, self, "-one", name)
 }
 
-// build makes a program of this module in a temporary folder.
+// build makes a program of this module in a temporary folder, with the profile as make does.
 func build(ctx context.Context, dir, pkg string) (string, error) {
+	root, err := sourceOf(ctx, "drtmx")
+	if err != nil {
+		return "", err
+	}
 	out := filepath.Join(dir, filepath.Base(pkg))
-	return out, outputOf(ctx, "", "go", "build", "-o", out, "drtmx/"+pkg)
+	return out, outputOf(ctx, "", "go", "build", "-pgo="+filepath.Join(root, "cluster/bench/profile.pgo"), "-o", out, "drtmx/"+pkg)
 }

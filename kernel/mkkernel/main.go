@@ -55,7 +55,7 @@ func run(out, tags string, vet bool) error {
 		if err != nil {
 			return err
 		}
-		args = append(append([]string{"build"}, common...), "-trimpath", "-ldflags=-s -w", "-o", file)
+		args = append(append([]string{"build"}, common...), "-trimpath", "-ldflags=-s -w", "-pgo="+filepath.Join(root, "cluster/bench/profile.pgo"), "-o", file)
 	}
 	_, err = output(root, "go", append(args, "./kernel/gophernotes")...)
 	return err
