@@ -9,7 +9,7 @@ import "embed"
 // A new room takes a pattern here.
 //
 //go:embed go.mod go.sum
-//go:embed engine/*.go engine/*/*.go engine/*/*/*.go engine/fabric/profiles/*.yaml
+//go:embed engine/*.go engine/*/*.go engine/*/*/*.go engine/fabric/profile/*.yaml
 //go:embed engine/*/*.s
 //go:embed dst/*.go dst/*/*.go
 //go:embed rdpma/*.go rdpma/*/*.go

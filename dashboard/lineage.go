@@ -11,7 +11,7 @@ import (
 
 	"drtmx/cluster"
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 )
 
 // A lineage is what every knob of a system was under each version of its knobs.
@@ -236,13 +236,13 @@ func pageKnobs(states []experiment.KnobState, l lineage) ([]knobState, error) {
 
 // withNumbers adds to the knobs those numbers of the hardware that are as the profile says.
 func withNumbers(states []experiment.KnobState, spec experiment.Spec) ([]experiment.KnobState, error) {
-	profile, _ := valueOf(states, "profile").(string)
-	p, err := fabric.LoadProfile(profile)
+	name, _ := valueOf(states, "profile").(string)
+	p, err := profile.Load(name)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	p.Each(func(number string, _ *fabric.Number) {
+	p.Each(func(number string, _ *profile.Number) {
 		name := "hardware." + number
 		if valueOf(states, name) == nil && !strings.HasSuffix(name, ".nvm_generation") { // the knob nvm.generation is for that
 			names = append(names, name)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/knob"
 )
 
@@ -161,7 +161,7 @@ func TestLineageIsBounded(t *testing.T) {
 
 // On every profile the page can ask for all numbers of the hardware; none is there twice, and each can be set.
 func TestNumbersOfTheHardware(t *testing.T) {
-	for _, profile := range fabric.Profiles() {
+	for _, profile := range profile.Names() {
 		spec := experiment.Spec{Workload: "micro-rpc", Set: experiment.Knobs{"profile": profile, "hardware.cpu.dispatch": 11}}
 		states, err := experiment.Describe(spec)
 		if err != nil {

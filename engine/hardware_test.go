@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/result"
 	"drtmx/engine/testbed"
 )
@@ -38,7 +38,7 @@ func numbersOf(t rapid.TB, s experiment.Spec) (names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testbed.Profile(v).Each(func(name string, n *fabric.Number) { names = append(names, testbed.NumberPrefix+name) })
+	testbed.Profile(v).Each(func(name string, n *profile.Number) { names = append(names, testbed.NumberPrefix+name) })
 	return names
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/result"
 	"drtmx/rdpma/nvm"
 )
@@ -30,12 +30,12 @@ func remote(t *testing.T, set experiment.Knobs, change map[string]float64) *resu
 	if spec, err = spec.With(k); err != nil {
 		t.Fatal(err)
 	}
-	p, err := fabric.LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}
 	left := len(change)
-	p.Each(func(name string, n *fabric.Number) {
+	p.Each(func(name string, n *profile.Number) {
 		if x, ok := change[name]; ok {
 			n.Value = x
 			left--

@@ -7,6 +7,7 @@ import (
 
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/testbed"
@@ -29,7 +30,7 @@ type filesBed struct {
 
 func newFilesBed(t *testing.T, o octopus.Options, ddio bool) *filesBed {
 	t.Helper()
-	p, err := fabric.LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/history"
 	"drtmx/engine/measure"
 	"drtmx/engine/metrics"
@@ -160,7 +161,7 @@ func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System,
 	return s, nil
 }
 
-func newFabric(clock *sim.Sim, v experiment.Knobs, p *fabric.Profile, explore bool) (*fabric.Fabric, error) {
+func newFabric(clock *sim.Sim, v experiment.Knobs, p *profile.Profile, explore bool) (*fabric.Fabric, error) {
 	all, _ := testbed.Machines(v)
 	var x *fabric.Exploration
 	if explore || len(experiment.Delays(v)) > 0 {

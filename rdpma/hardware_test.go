@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/rdpma/nvm"
 )
 
@@ -12,7 +13,7 @@ import (
 // the thesis: profile r74v.
 func prepare(t testing.TB, c *fabric.Config) {
 	if c.Profile == nil {
-		p, err := fabric.LoadProfile("r74v")
+		p, err := profile.Load("r74v")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,9 +28,9 @@ func prepare(t testing.TB, c *fabric.Config) {
 	}
 }
 
-func device(p *fabric.Profile) func(machine, socket int, t *fabric.NodeType) (fabric.Device, error) {
+func device(p *profile.Profile) func(machine, socket int, t *profile.NodeType) (fabric.Device, error) {
 	n := p.NVM
-	rate := func(x fabric.Number) int64 { return int64(math.Round(x.Value * 1e9)) }
+	rate := func(x profile.Number) int64 { return int64(math.Round(x.Value * 1e9)) }
 	c := nvm.Config{
 		DIMMs: n.DIMMs.Int(), InterleaveBytes: n.Interleave.Int(), XLineBytes: n.XLine.Int(), XBufferXLines: n.XBuffer.Int(),
 		WritebackQueue: n.WritebackQueue.Int(), WriteQueue: n.WriteQueue.Int(), ReadQueue: n.ReadQueue.Int(),
@@ -39,7 +40,7 @@ func device(p *fabric.Profile) func(machine, socket int, t *fabric.NodeType) (fa
 		MediaReadBytesPerSec: rate(n.ReadBandwidth), MediaWriteBytesPerSec: rate(n.WriteBandwidth), MediaShared: n.MediaShared.Int() > 0,
 		WearWrites: n.WearWrites.Int(), WearBlockXLines: n.WearBlock.Int(), WearCounters: n.WearCounters.Int(), WearPS: n.WearMove.Time(),
 	}
-	return func(_, _ int, t *fabric.NodeType) (fabric.Device, error) {
+	return func(_, _ int, t *profile.NodeType) (fabric.Device, error) {
 		switch t.NVMGeneration.Int() {
 		case 0:
 			return nil, nil

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 )
@@ -130,7 +131,7 @@ func TestH2SpreadsThreadsOverDIMMs(t *testing.T) {
 
 // With other hardware they write each DIMM that there is.
 func TestH2UsesTheDIMMsThatThereAre(t *testing.T) {
-	p, err := fabric.LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package xstore
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/store"
 	"drtmx/xstore/model"
 )
@@ -28,7 +28,7 @@ const (
 // server's RNIC a hundredth of its time for a lookup, among those whose models and tables fit into so many bytes of a client, 0
 // meaning any. Every candidate trains some sub-models, evenly spread, and counts the leaves that a lookup of their keys READs;
 // what a READ of a leaf takes is the profile's.
-func Auto(keys store.Keys, low, high uint64, o Options, profile *fabric.Profile, clientBytes uint64) (Choice, error) {
+func Auto(keys store.Keys, low, high uint64, o Options, profile *profile.Profile, clientBytes uint64) (Choice, error) {
 	fill := max(o.Slots/2, 1)
 	tables := (keys.Len()/uint64(fill) + 1) * model.EntryBytes
 	read := readNS(profile, o.readBytes())
@@ -102,7 +102,7 @@ func sampleLeaves(keys store.Keys, low, high uint64, o Options, top model.Top, m
 }
 
 // readNS is what a READ of so many bytes takes of the RNIC that answers it: of its slower pipeline, or of the link.
-func readNS(p *fabric.Profile, bytes int) float64 {
+func readNS(p *profile.Profile, bytes int) float64 {
 	wire := float64(bytes+int(p.Wire.Header.Value)) / p.Wire.Bandwidth.Value
 	return max(p.NIC.RxRead.Value, p.NIC.TxReadResponse.Value, wire)
 }

@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/store"
 	"drtmx/xstore/dataset"
 )
 
 // Keys that a line fits take few sub-models, others more, and a budget bounds them.
 func TestAuto(t *testing.T) {
-	p, err := fabric.LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"drtmx/cluster/runs"
 	"drtmx/engine/experiment"
 	"drtmx/engine/explore"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/knob"
 	"drtmx/notebooks/figures"
 )
@@ -108,7 +108,7 @@ func presetNames() (out []string) {
 }
 
 func profileNames() (out []string) {
-	for _, n := range fabric.Profiles() {
+	for _, n := range profile.Names() {
 		out = append(out, described(n, "a hardware profile"))
 	}
 	return out
@@ -194,11 +194,11 @@ func knobNames(typed, end string) (out []string) {
 	if !strings.HasPrefix(typed, "hardware.") {
 		return append(out, described("hardware.", "a number of the hardware profile"))
 	}
-	p, err := fabric.LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		return out
 	}
-	p.Each(func(number string, n *fabric.Number) {
+	p.Each(func(number string, n *profile.Number) {
 		out = append(out, described("hardware."+number+end, fmt.Sprintf("%v %s", n.Value, n.Unit)))
 	})
 	return out

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/notebooks/figures/calibration"
 )
 
@@ -28,7 +28,7 @@ func fitCommand() *cobra.Command {
 		Args: exactly(1, "the name of a profile; drtmx profiles shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
-			text, err := fabric.ProfileText(name)
+			text, err := profile.Text(name)
 			if err != nil {
 				return &experiment.SpecError{Rule: err.Error()}
 			}
@@ -48,7 +48,7 @@ func fitCommand() *cobra.Command {
 			if err := outputs("the report", output{"--profile-out", profileTo}, output{"--residuals-out", residualsTo}); err != nil {
 				return err
 			}
-			p, err := fabric.ParseProfile(text)
+			p, err := profile.Parse(text)
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func fitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if text, err = fabric.SetNumbers(text, report.Values()); err != nil {
+			if text, err = profile.SetNumbers(text, report.Values()); err != nil {
 				return err
 			}
 			rows, err := report.CSV()
@@ -94,7 +94,7 @@ func identifyProfile(cmd *cobra.Command, text []byte, o calibration.IdentifyOpti
 	if err := outputs("the table", output{"--table-out", tableTo}); err != nil {
 		return err
 	}
-	p, err := fabric.ParseProfile(text)
+	p, err := profile.Parse(text)
 	if err != nil {
 		return err
 	}

@@ -6,26 +6,26 @@ import (
 	"text/tabwriter"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 )
 
 // profileRow is a number of a profile.
 type profileRow struct {
-	Name    string            `json:"name"`
-	Value   float64           `json:"value"`
-	Unit    string            `json:"unit"`
-	Kind    fabric.NumberKind `json:"kind"`
-	Meaning string            `json:"meaning"`
-	Source  string            `json:"source"`
+	Name    string             `json:"name"`
+	Value   float64            `json:"value"`
+	Unit    string             `json:"unit"`
+	Kind    profile.NumberKind `json:"kind"`
+	Meaning string             `json:"meaning"`
+	Source  string             `json:"source"`
 }
 
 func printProfile(w io.Writer, name string, asJSON bool) error {
-	p, err := fabric.LoadProfile(name)
+	p, err := profile.Load(name)
 	if err != nil {
 		return &experiment.SpecError{Rule: err.Error()}
 	}
 	var rows []profileRow
-	p.Each(func(name string, n *fabric.Number) {
+	p.Each(func(name string, n *profile.Number) {
 		rows = append(rows, profileRow{name, n.Value, n.Unit, n.Kind, n.Meaning, n.Source})
 	})
 	if asJSON {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 )
 
 func knobsCommand() *cobra.Command {
@@ -287,10 +287,10 @@ func profilesCommand() *cobra.Command {
 				return printProfile(out, args[0], asJSON)
 			}
 			if asJSON {
-				return printJSON(out, fabric.Profiles())
+				return printJSON(out, profile.Names())
 			}
-			for _, name := range fabric.Profiles() {
-				p, err := fabric.LoadProfile(name)
+			for _, name := range profile.Names() {
+				p, err := profile.Load(name)
 				if err != nil {
 					return err
 				}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 )
@@ -13,7 +14,7 @@ func localRate(t *testing.T, scheme string, op func(*Local, *r2.Co)) float64 {
 	t.Helper()
 	s := sim.New(sim.Options{Seed: 1})
 	defer s.Close()
-	p, err := fabric.LoadProfile("vale")
+	p, err := profile.Load("vale")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/knob"
 	"drtmx/engine/testbed"
 )
@@ -66,7 +66,7 @@ func CauseGroups() []string {
 
 // groupOfNumber is the group of a number of the profile; "" for counts and sizes, and for a core's
 // clock, which scales what the costs in code scale.
-func groupOfNumber(name string, n *fabric.Number) string {
+func groupOfNumber(name string, n *profile.Number) string {
 	if n.Unit != "ns" && n.Unit != "GB/s" || n.Value == 0 || testbed.Unread(name) != "" {
 		return ""
 	}
@@ -81,10 +81,10 @@ func groupOfNumber(name string, n *fabric.Number) string {
 }
 
 // causeParts are the experiments for a spec: its groups, or the members of one group.
-func causeParts(p *fabric.Profile, v experiment.Knobs, group string) ([]speedup, error) {
+func causeParts(p *profile.Profile, v experiment.Knobs, group string) ([]speedup, error) {
 	by := map[string][]member{}
 	used := testbed.NodeTypes(p, v)
-	p.Each(func(name string, n *fabric.Number) {
+	p.Each(func(name string, n *profile.Number) {
 		if rest, ok := strings.CutPrefix(name, "node_types."); ok && !slices.Contains(used, rest[:strings.LastIndexByte(rest, '.')]) {
 			return
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/occ"
 	"drtmx/engine/result"
 	"drtmx/engine/testbed"
@@ -45,7 +45,7 @@ func TestCauseGroupsAreComplete(t *testing.T) {
 				t.Errorf("%s: %s is in no group", name, m.name)
 			}
 		}
-		p.Each(func(number string, n *fabric.Number) {
+		p.Each(func(number string, n *profile.Number) {
 			timed := n.Unit == "ns" || n.Unit == "GB/s"
 			unused := n.Value == 0 || testbed.Unread(number) != "" || strings.HasPrefix(number, "nvm.") && !testbed.HasNVM(v) ||
 				strings.HasPrefix(number, "node_types.") && !strings.HasPrefix(number, "node_types."+testbed.NodeTypes(p, v)[0]+".")

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/result"
 )
 
@@ -70,7 +70,7 @@ func TestSweep(t *testing.T) {
 
 // A sweep, and seeds, of a spec on hardware of its own run on that hardware.
 func TestSweepKeepsItsHardware(t *testing.T) {
-	p, err := fabric.LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}

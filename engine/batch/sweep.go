@@ -15,7 +15,7 @@ import (
 
 	"drtmx/engine"
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
 	"drtmx/engine/result"
@@ -256,7 +256,7 @@ func RunAll(ctx context.Context, specs []experiment.Spec, o SweepOptions) ([]*re
 	place := make([]int, len(specs)) // job of each spec
 	type identity struct {
 		key      string
-		hardware *fabric.Profile
+		hardware *profile.Profile
 		scaling  *experiment.Scaling
 	}
 	byKey := map[identity]int{}

@@ -3,7 +3,7 @@ package experiment
 import (
 	"math"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/r2"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
@@ -22,7 +22,7 @@ type Scaling struct {
 const CostReceipts = "wait.receipts"
 
 // Profile is the spec's hardware: the numbers of its knobs, or hardware of its own.
-func (s *Spec) Profile(v Knobs) *fabric.Profile {
+func (s *Spec) Profile(v Knobs) *profile.Profile {
 	if s.Hardware != nil {
 		return s.Hardware
 	}
@@ -30,12 +30,12 @@ func (s *Spec) Profile(v Knobs) *fabric.Profile {
 }
 
 // Profile is p with the scaled numbers.
-func (x *Scaling) Profile(p *fabric.Profile) *fabric.Profile {
+func (x *Scaling) Profile(p *profile.Profile) *profile.Profile {
 	if x == nil || len(x.Numbers) == 0 {
 		return p
 	}
 	p = p.Clone()
-	p.Each(func(name string, n *fabric.Number) {
+	p.Each(func(name string, n *profile.Number) {
 		switch {
 		case !x.Numbers[name]:
 		case n.Unit == "ns":
@@ -63,7 +63,7 @@ func (x *Scaling) CostsInCode(v Knobs) txn.Scale {
 }
 
 // ResendAfter is r2.Config.ResendAfter.
-func (x *Scaling) ResendAfter(tcp *fabric.TCPCosts) r2.Time {
+func (x *Scaling) ResendAfter(tcp *profile.TCPCosts) r2.Time {
 	if x == nil || !x.Costs[CostReceipts] {
 		return 0
 	}

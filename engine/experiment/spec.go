@@ -9,7 +9,7 @@ import (
 	"sort"
 	"strings"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/knob"
 	"drtmx/engine/testbed"
 )
@@ -24,13 +24,13 @@ type Spec struct {
 	// Systems are to run side by side: each is what the spec says, changed by its own entry, which has a name. See Each.
 	Systems []Spec `yaml:"systems,omitempty" json:"systems,omitempty"`
 
-	Hardware *fabric.Profile `yaml:"-" json:"-"` // see On
-	Scaling  *Scaling        `yaml:"-" json:"-"` // see MeasureCauses
+	Hardware *profile.Profile `yaml:"-" json:"-"` // see On
+	Scaling  *Scaling         `yaml:"-" json:"-"` // see MeasureCauses
 }
 
 // On is the spec on hardware that is not among the shipped profiles, as when one
 // is fitted. It is not part of the spec's text: Run it, do not store it.
-func (s Spec) On(p *fabric.Profile) Spec {
+func (s Spec) On(p *profile.Profile) Spec {
 	s.Hardware = p
 	return s
 }

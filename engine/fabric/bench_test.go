@@ -3,6 +3,7 @@ package fabric
 import (
 	"testing"
 
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 	"drtmx/engine/sim/cputime"
 )
@@ -27,7 +28,7 @@ func BenchmarkVerbs(b *testing.B) {
 // takes everything at once, so that what it costs is this package's; with and
 // without keeping what a crash would leave.
 func BenchmarkNVM(b *testing.B) {
-	p, err := LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func BenchmarkNVM(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			bed := newBed(b, bedOptions{machines: 2, threads: 20, span: 4 << 20, config: Config{Profile: p, TornReads: true, NoDDIO: c.noDDIO, Durability: c.keeping,
-				NVM: func(int, int, *NodeType) (Device, error) { return openDevice{}, nil }}})
+				NVM: func(int, int, *profile.NodeType) (Device, error) { return openDevice{}, nil }}})
 			for m := range bed.data {
 				if c.nvm {
 					var mr MR

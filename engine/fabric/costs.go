@@ -3,6 +3,7 @@ package fabric
 import (
 	"math/bits"
 
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -57,13 +58,13 @@ type costs struct {
 	softirqLimit              sim.Time
 }
 
-func newCosts(p *Profile) costs {
+func newCosts(p *profile.Profile) costs {
 	n, w, e, m := &p.NIC, &p.Wire, &p.PCIe, &p.Memory
 	c := costs{
-		gather: n.TxGather.perKB(), scatter: n.RxScatter.perKB(), completion: n.RxCompletion.Time(), txLatency: n.TxLatency.Time(), rxLatency: n.RxLatency.Time(),
+		gather: n.TxGather.PerKB(), scatter: n.RxScatter.PerKB(), completion: n.RxCompletion.Time(), txLatency: n.TxLatency.Time(), rxLatency: n.RxLatency.Time(),
 		headNext: uint32(w.Header.Int()), headUD: uint32(w.HeaderUD.Int()), mtu: uint32(w.MTU.Int()),
-		wire: w.Bandwidth.perKB(), hop: 2*w.Cable.Time() + w.Switch.Time(), loopback: w.Loopback.Time(),
-		oneWay: e.OneWay.Time(), pcie: e.Bandwidth.perKB(),
+		wire: w.Bandwidth.PerKB(), hop: 2*w.Cable.Time() + w.Switch.Time(), loopback: w.Loopback.Time(),
+		oneWay: e.OneWay.Time(), pcie: e.Bandwidth.PerKB(),
 		atomicUnit: n.AtomicUnit.Time(), conflictHold: n.ConflictHold.Time(),
 		qpFetch: n.QPFetch.Time(), xlateFetch: n.TranslationFetch.Time(),
 		llcHit: m.LLCHit.Time(), llcNext: m.LLCNext.Time(), llcStore: m.LLCStore.Time(), llcDMA: m.LLCDMA.Time(),
@@ -93,8 +94,8 @@ func newCosts(p *Profile) costs {
 	return c
 }
 
-func (c *costs) pipelines(n *NICNumbers) {
-	set := func(op Opcode, tx, txResp, rx, rxResp Number) {
+func (c *costs) pipelines(n *profile.NICNumbers) {
+	set := func(op Opcode, tx, txResp, rx, rxResp profile.Number) {
 		c.txRequest[op], c.txResponse[op] = tx.Time(), txResp.Time()
 		c.rxRequest[op], c.rxResponse[op] = rx.Time(), rxResp.Time()
 	}
@@ -105,7 +106,7 @@ func (c *costs) pipelines(n *NICNumbers) {
 	set(FetchAdd, n.TxAtomic, n.TxAtomicResponse, n.RxAtomic, n.RxResponse)
 }
 
-func (c *costs) headers(w *WireNumbers) {
+func (c *costs) headers(w *profile.WireNumbers) {
 	base, remote := uint32(w.Header.Int()), uint32(w.HeaderRemote.Int())
 	atomic, ack := uint32(w.HeaderAtomic.Int()), uint32(w.HeaderAck.Int())
 	c.headRequest = [numOpcodes]uint32{Send: base, Write: base + remote, Read: base + remote,

@@ -126,6 +126,6 @@
 // Stations are charged with the time of the event that reaches them, so they
 // are exact FIFO queues; OutOfOrder counts violations and must stay 0.
 //
-// The numbers are in profiles/*.yaml. Fitted are service times of stations, from
+// The numbers are in package profile. Fitted are service times of stations, from
 // primitive-level rows of the calibration; no number belongs to a scenario.
 package fabric

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
@@ -12,7 +13,7 @@ import (
 // Config is a cluster to build.
 type Config struct {
 	// Profile is the hardware; nil means val.
-	Profile *Profile
+	Profile *profile.Profile
 	// Machines is their number, at least 1.
 	Machines int
 	// NodeTypes are the machines' types, one each; empty means that all are of
@@ -31,7 +32,7 @@ type Config struct {
 	NoDDIO bool
 	// NVM makes the persistent memory of a socket, nil if it has none. A nil
 	// function means that no machine has any.
-	NVM func(machine, socket int, t *NodeType) (Device, error)
+	NVM func(machine, socket int, t *profile.NodeType) (Device, error)
 	// Durability keeps, of every line of NVM, what a crash would leave of it:
 	// Machine.Crash, AfterCrash and Where need it. It costs the host time, not the
 	// simulated cluster.
@@ -45,7 +46,7 @@ type Config struct {
 // Fabric is the machines of a cluster and the network between them.
 type Fabric struct {
 	sim      *sim.Sim
-	profile  *Profile
+	profile  *profile.Profile
 	cost     costs
 	machines []*Machine
 	tags     tagSpace
@@ -98,7 +99,7 @@ type VerbCounts struct {
 // New builds a cluster at virtual time s.Now.
 func New(s *sim.Sim, c Config) (*Fabric, error) {
 	if c.Profile == nil {
-		p, err := LoadProfile("val")
+		p, err := profile.Load("val")
 		if err != nil {
 			return nil, err
 		}
@@ -167,13 +168,13 @@ func (f *Fabric) Close() error {
 func (f *Fabric) Sim() *sim.Sim { return f.sim }
 
 // Profile is the hardware.
-func (f *Fabric) Profile() *Profile { return f.profile }
+func (f *Fabric) Profile() *profile.Profile { return f.profile }
 
 // TCP is what the kernel's messages cost; nil where the NICs have RDMA.
-func (f *Fabric) TCP() *TCPCosts { return f.profile.TCPCosts() }
+func (f *Fabric) TCP() *profile.TCPCosts { return f.profile.TCPCosts() }
 
 // Scheduler is how cores are shared; nil where the profile does not say.
-func (f *Fabric) Scheduler() *SchedulerCosts { return f.profile.SchedulerCosts() }
+func (f *Fabric) Scheduler() *profile.SchedulerCosts { return f.profile.SchedulerCosts() }
 
 // Machines is the number of machines.
 func (f *Fabric) Machines() int { return len(f.machines) }

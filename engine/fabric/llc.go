@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"errors"
 	"math/bits"
@@ -11,7 +12,7 @@ import (
 // bit per way for replacement (not recently used) and a dirty bit. It is one
 // line of the host's memory, for each simulated access reads one.
 type llcSet struct {
-	tags  [maxWays / 4]uint64
+	tags  [profile.MaxWays / 4]uint64
 	ref   uint32
 	dirty uint32
 	held  uint32 // ways that hold a line

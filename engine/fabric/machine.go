@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -11,11 +12,11 @@ import (
 // Machine is one node: sockets with cores, LLC and DRAM, and RNICs.
 type Machine struct {
 	ID   int
-	Type *NodeType
+	Type *profile.NodeType
 	Mem  *Memory
 	NICs []*NIC
 	// CPU is what cores pay for verbs. engine/r2 charges it.
-	CPU CPUCosts
+	CPU profile.CPUCosts
 	// SSD is its disk; nil where the profile names none.
 	SSD *SSD
 	// MaxInline is the largest payload that fits into a request.
@@ -45,12 +46,12 @@ type socket struct {
 	dmaHits, dmaMisses, evictions uint64 // see Traffic
 }
 
-func newMachine(f *Fabric, id int, t *NodeType, c *Config, most uint64) (*Machine, error) {
+func newMachine(f *Fabric, id int, t *profile.NodeType, c *Config, most uint64) (*Machine, error) {
 	mem, err := newMemory(id, t.Sockets.Int(), uint64(t.DRAM.Int())<<30, most, c.TornReads)
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{ID: id, Type: t, Mem: mem, CPU: f.profile.cpuCosts(t), MaxInline: f.profile.NIC.MaxInline.Int(),
+	m := &Machine{ID: id, Type: t, Mem: mem, CPU: f.profile.CPUCosts(t), MaxInline: f.profile.NIC.MaxInline.Int(),
 		fab: f, perSock: t.CoresPerSocket.Int(), SSD: newSSD(f.profile)}
 	scale := func(n int) uint64 { return max(uint64(n)*uint64(c.CacheNum)/uint64(c.CacheDen), 1) }
 	for range t.Sockets.Int() {
@@ -61,7 +62,7 @@ func newMachine(f *Fabric, id int, t *NodeType, c *Config, most uint64) (*Machin
 		m.sockets = append(m.sockets, &socket{
 			llc:      newLLC(sets, t.LLCWays.Int(), t.DDIOWays.Int()),
 			channels: make([]sim.FIFO, t.Channels.Int()),
-			line:     space.LineBytes * t.ChannelBandwidth.perKB() >> 10,
+			line:     space.LineBytes * t.ChannelBandwidth.PerKB() >> 10,
 			ddio:     !c.NoDDIO,
 		})
 	}

@@ -75,7 +75,7 @@ func (m *Machine) equip(c *Config) error {
 			ways: bits.OnesCount32(s.llc.all), first: unsafe.Pointer(&s.llc.sets[0]),
 			evictions: newHorizon(p.Evictions.Int()), arbiters: make([]arbiter, p.DIMMs.Int()),
 			path: p.Path.Time(), streamPath: p.StreamPath.Time(), trackers: p.RemoteWrites.Int(), stream: p.StreamStore.Time(), merger: merger{places: make([]partialWrite, p.PartialWrites.Int())}, directory: p.Directory.Time(),
-			linkLine: sim.Time(space.LineBytes+p.InterconnectOverhead.Int()) * p.Interconnect.perKB() >> 10,
+			linkLine: sim.Time(space.LineBytes+p.InterconnectOverhead.Int()) * p.Interconnect.PerKB() >> 10,
 			dimms:    m.Mem.nvm.dimms, unitShift: m.Mem.nvm.unitShift}
 		x.lines = make([]uint32, len(s.llc.sets)*x.ways)
 		for i := range x.arbiters {

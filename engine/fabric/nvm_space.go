@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"fmt"
 	"math/bits"
@@ -29,7 +30,7 @@ type nvmPage struct {
 	pinned uint32 // DIMM, from 1; 0 is interleaved
 }
 
-func newNVMSpace(p *NVMNumbers, sockets int) nvmSpace {
+func newNVMSpace(p *profile.NVMNumbers, sockets int) nvmSpace {
 	return nvmSpace{sockets: make([]nvmRows, sockets), dimms: uint64(p.DIMMs.Int()),
 		unitShift: uint(bits.TrailingZeros(uint(p.Interleave.Int() / space.LineBytes)))}
 }

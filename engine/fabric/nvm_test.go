@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -46,13 +47,13 @@ func (d *plainDevice) at(now sim.Time) {
 // nvmBed is two machines of R74V, each socket with a plain device.
 func nvmBed(t *testing.T, gap sim.Time, ddio bool) (b *bed, devices [][]*plainDevice) {
 	t.Helper()
-	p, err := LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}
 	devices = [][]*plainDevice{make([]*plainDevice, 2), make([]*plainDevice, 2)}
 	b = newBed(t, bedOptions{machines: 2, threads: 1, span: 1 << 20, config: Config{Profile: p, NoDDIO: !ddio,
-		NVM: func(m, k int, _ *NodeType) (Device, error) {
+		NVM: func(m, k int, _ *profile.NodeType) (Device, error) {
 			devices[m][k] = &plainDevice{gap: gap, latency: 200 * sim.Nanosecond}
 			return devices[m][k], nil
 		}}})
@@ -344,12 +345,12 @@ func TestRemoteWritesAreTracked(t *testing.T) {
 // What a READ or an atomic brings into the requester's own NVM is in flight as what a
 // WRITE brings there: it may be in a cache yet.
 func TestReadIntoNVM(t *testing.T) {
-	p, err := LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := newBed(t, bedOptions{machines: 2, threads: 1, span: 1 << 20, config: Config{Profile: p, Durability: true,
-		NVM: func(m, k int, _ *NodeType) (Device, error) {
+		NVM: func(m, k int, _ *profile.NodeType) (Device, error) {
 			return &plainDevice{gap: 10 * sim.Nanosecond, latency: 200 * sim.Nanosecond}, nil
 		}}})
 	here, r := b.allocNVM(0, 0, 0, 1<<20)

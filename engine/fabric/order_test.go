@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -161,9 +162,9 @@ func (s *sequence) noise(y *bedWorker) {
 	y.cq.Arm(0, b.kWork, 1)
 }
 
-func loadVal(t testing.TB) *Profile {
+func loadVal(t testing.TB) *profile.Profile {
 	t.Helper()
-	p, err := LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}

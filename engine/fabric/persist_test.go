@@ -3,6 +3,7 @@ package fabric
 import (
 	"testing"
 
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -10,12 +11,12 @@ import (
 // What one memory controller takes late does not hold up what another has taken: a line that is
 // in the persistent domain survives a crash, whatever was given to the others before it.
 func TestPersistentBehindASlowController(t *testing.T) {
-	p, err := LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := newBed(t, bedOptions{machines: 1, threads: 1, span: 1 << 20, config: Config{Profile: p, Durability: true, NoDDIO: true,
-		NVM: func(_, socket int, _ *NodeType) (Device, error) {
+		NVM: func(_, socket int, _ *profile.NodeType) (Device, error) {
 			return &plainDevice{gap: []sim.Time{100 * sim.Microsecond, 0}[socket]}, nil
 		}}})
 	m := b.f.Machine(0)

@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
 
@@ -89,7 +90,7 @@ const (
 // once, the others after Connect.
 func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 	f, p := n.machine.fab, &n.machine.fab.profile.NIC
-	def := func(v *int, name string, d Number, top int) error {
+	def := func(v *int, name string, d profile.Number, top int) error {
 		if *v == 0 {
 			*v = d.Int()
 		}

@@ -4,19 +4,20 @@ import (
 	"fmt"
 	"testing"
 
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
 // took is how long one request of n bytes takes in an idle cluster, whose bytes are warm
 // in the caches or in none; m is the machine it goes to, one's own for loopback.
-func took(t *testing.T, p *Profile, op Opcode, m int, n uint32, warm bool) sim.Time {
+func took(t *testing.T, p *profile.Profile, op Opcode, m int, n uint32, warm bool) sim.Time {
 	t.Helper()
 	return tookSlowed(t, p, 0, op, m, n, warm)
 }
 
 // tookSlowed is took with RNICs that take percent longer.
-func tookSlowed(t *testing.T, p *Profile, percent int, op Opcode, m int, n uint32, warm bool) sim.Time {
+func tookSlowed(t *testing.T, p *profile.Profile, percent int, op Opcode, m int, n uint32, warm bool) sim.Time {
 	t.Helper()
 	b, x, _ := pairBed(t, Config{Profile: p})
 	for _, n := range b.f.nics {
@@ -65,13 +66,13 @@ func tookSlowed(t *testing.T, p *Profile, percent int, op Opcode, m int, n uint3
 func TestPacketsFollowEachOther(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(p *Profile)
+		change func(p *profile.Profile)
 	}{
-		{"val", func(*Profile) {}},
-		{"slow gathering", func(p *Profile) { p.NIC.TxGather.Value = 4 }},
-		{"slow scattering", func(p *Profile) { p.NIC.RxScatter.Value = 3 }},
-		{"slow wire", func(p *Profile) { p.Wire.Bandwidth.Value = 2 }},
-		{"small packets", func(p *Profile) { p.Wire.MTU.Value = 1024 }},
+		{"val", func(*profile.Profile) {}},
+		{"slow gathering", func(p *profile.Profile) { p.NIC.TxGather.Value = 4 }},
+		{"slow scattering", func(p *profile.Profile) { p.NIC.RxScatter.Value = 3 }},
+		{"slow wire", func(p *profile.Profile) { p.Wire.Bandwidth.Value = 2 }},
+		{"small packets", func(p *profile.Profile) { p.Wire.MTU.Value = 1024 }},
 	} {
 		for _, op := range []Opcode{Read, Write} {
 			for m := range 2 {

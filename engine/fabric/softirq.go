@@ -3,6 +3,7 @@ package fabric
 import (
 	"math/bits"
 
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
 
@@ -74,7 +75,7 @@ func (f *Fabric) onSoftirq(i uint32) {
 	at := now
 	if m := r.nic.machine; !m.Mem.down {
 		core := r.nic.queueOf(unpackAH(v.b), v.rkey)
-		d := f.cost.softirq + furtherSegments(int(v.len), int(f.cost.mtu))*f.cost.softirqSegment
+		d := f.cost.softirq + profile.FurtherSegments(int(v.len), int(f.cost.mtu))*f.cost.softirqSegment
 		wanted := m.Interrupted != nil && m.Interrupted(core, d)
 		at = m.softirqs[core].serve(now, d, f.cost.softirqLimit, wanted)
 	}

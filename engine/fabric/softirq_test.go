@@ -3,6 +3,7 @@ package fabric
 import (
 	"testing"
 
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
@@ -61,7 +62,7 @@ func (x *crowd) gap(messages int) sim.Time {
 func TestSoftirqSaturates(t *testing.T) {
 	const messages = 960
 	for _, c := range []struct{ connections, queues, of int }{{1, 8, 1}, {480, 8, 8}, {480, 2, 2}, {480, 128, 24}} {
-		p, err := LoadProfile("vale")
+		p, err := profile.Load("vale")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +132,7 @@ func TestSoftirqInMilestones(t *testing.T) {
 func TestSoftirqSharesAfterItsLimit(t *testing.T) {
 	for _, wanted := range []bool{false, true} {
 		const messages = 900
-		p, err := LoadProfile("vale")
+		p, err := profile.Load("vale")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,9 @@
 package fabric
 
-import "drtmx/engine/sim"
+import (
+	"drtmx/engine/fabric/profile"
+	"drtmx/engine/sim"
+)
 
 // SSD is a machine's disk: a link that requests of whole blocks cross one after the other, a queue
 // of bounded depth in front of it, and a latency behind it in which others are under way. What
@@ -19,14 +22,14 @@ type SSD struct {
 	next          int
 }
 
-func newSSD(p *Profile) *SSD {
+func newSSD(p *profile.Profile) *SSD {
 	n := p.SSD
 	if n == nil {
 		return nil
 	}
 	size := sim.Time(n.Block.Int())
 	return &SSD{Call: n.Call.Time(), Block: n.Block.Int(),
-		write: size * n.WriteBandwidth.perKB() >> 10, read: size * n.ReadBandwidth.perKB() >> 10,
+		write: size * n.WriteBandwidth.PerKB() >> 10, read: size * n.ReadBandwidth.PerKB() >> 10,
 		writes: n.WriteLatency.Time(), reads: n.ReadLatency.Time(), done: make([]sim.Time, n.QueueDepth.Int())}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/dst"
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/r2"
@@ -65,9 +66,9 @@ func newBed(t problems, places int) *bed {
 	t.Helper()
 	b := &bed{t: t, sim: sim.New(sim.Options{Seed: 3}), rec: history.New(history.Options{Mode: history.Full, Initial: 2, Claim: history.Serializable})}
 	b.opt = timestamp.Options{Scheme: "dst", VersionBytes: uint64(places) * (nodeHead + 8), GCNS: 1_000_000_000}
-	profile, err := fabric.LoadProfile("val")
+	val, err := profile.Load("val")
 	b.must(err)
-	f, err := fabric.New(b.sim, fabric.Config{Profile: profile, Machines: 2})
+	f, err := fabric.New(b.sim, fabric.Config{Profile: val, Machines: 2})
 	b.must(err)
 	b.cl, err = r2.New(b.sim, f, r2.Config{Threads: 1, Coroutines: 4})
 	b.must(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/kv"
 	"drtmx/engine/nowait"
 	"drtmx/engine/r2"
@@ -29,7 +30,7 @@ func Example() {
 const accounts = 1
 
 func transfer(mode nowait.Mode) error {
-	profile, err := fabric.LoadProfile("val")
+	profile, err := profile.Load("val")
 	if err != nil {
 		return err
 	}

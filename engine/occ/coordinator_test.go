@@ -3,7 +3,7 @@ package occ
 import (
 	"testing"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
@@ -13,7 +13,7 @@ import (
 // The core of a coordinator is busy with the transaction's own program too. With one-sided
 // primitives the rest of it is posting.
 func TestCoordinatorCycles(t *testing.T) {
-	profile, err := fabric.LoadProfile("val")
+	profile, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/kv"
 	"drtmx/engine/occ"
 	"drtmx/engine/r2"
@@ -15,7 +16,7 @@ import (
 
 // A transfer between two accounts on different machines.
 func Example() {
-	profile, err := fabric.LoadProfile("val")
+	profile, err := profile.Load("val")
 	if err != nil {
 		panic(err)
 	}

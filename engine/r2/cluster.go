@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -95,7 +96,7 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 }
 
 // ResendAfter is Config.ResendAfter unless told, where messages go by tcp or, if nil, by RNICs.
-func ResendAfter(tcp *fabric.TCPCosts) Time {
+func ResendAfter(tcp *profile.TCPCosts) Time {
 	if tcp != nil {
 		return 2 * tcp.Retransmit
 	}
@@ -154,7 +155,7 @@ type Cluster struct {
 	fab       *fabric.Fabric
 	explored  *fabric.Exploration // nil: nobody explores
 	cfg       Config
-	tcp       *fabric.TCPCosts // nil: the NICs have RDMA
+	tcp       *profile.TCPCosts // nil: the NICs have RDMA
 	machines  []*machine
 	workers   []*Worker
 	queues    []uint32 // numbers of the workers' completion queues, for lookAhead

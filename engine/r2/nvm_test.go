@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
 
@@ -26,14 +27,14 @@ func (d *slowDevice) Write(now sim.Time, _ uint64) sim.Time {
 // StoreNT returns when the core's buffers have everything and Fence when memory
 // has; a cached store needs Flush before. The core is busy meanwhile.
 func TestNonTemporalStoresAndFence(t *testing.T) {
-	p, err := fabric.LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := sim.New(sim.Options{Seed: 1})
 	defer s.Close()
 	d := &slowDevice{}
-	f, err := fabric.New(s, fabric.Config{Profile: p, Machines: 2, TornReads: true, NVM: func(m, k int, _ *fabric.NodeType) (fabric.Device, error) {
+	f, err := fabric.New(s, fabric.Config{Profile: p, Machines: 2, TornReads: true, NVM: func(m, k int, _ *profile.NodeType) (fabric.Device, error) {
 		if m == 0 && k == 0 {
 			return d, nil
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
@@ -388,7 +389,7 @@ func TestBreakdownCoversTheWholeTime(t *testing.T) {
 }
 
 func reads(tb testing.TB, machines, threads, coroutines int) (*sim.Sim, *fabric.Fabric, *Cluster) {
-	p, err := fabric.LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		tb.Fatal(err)
 	}

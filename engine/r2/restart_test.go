@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
 
@@ -93,13 +94,13 @@ func TestStalledOverARestart(t *testing.T) {
 // A call whose doorbell waits for the core's non-temporal stores, while its machine is
 // started again, belongs to the new conversation.
 func TestFenceOverARestart(t *testing.T) {
-	p, err := fabric.LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for step := range Time(20) {
 		b := newBed(t, 2, Config{Threads: 1}, fabric.Config{Profile: p, Durability: true,
-			NVM: func(int, int, *fabric.NodeType) (fabric.Device, error) { return &slowDevice{}, nil }})
+			NVM: func(int, int, *profile.NodeType) (fabric.Device, error) { return &slowDevice{}, nil }})
 		a, err := b.cl.Mem(0).Alloc(fabric.Alloc{Name: "nvm", Bytes: 1 << 20, NVM: true})
 		if err != nil {
 			t.Fatal(err)
@@ -133,12 +134,12 @@ func TestFenceOverARestart(t *testing.T) {
 
 // A core that waits for its own stores is at work until its machine crashes, and no longer.
 func TestCrashInAStall(t *testing.T) {
-	p, err := fabric.LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := newBed(t, 2, Config{Threads: 1}, fabric.Config{Profile: p, Durability: true,
-		NVM: func(int, int, *fabric.NodeType) (fabric.Device, error) { return &slowDevice{}, nil }})
+		NVM: func(int, int, *profile.NodeType) (fabric.Device, error) { return &slowDevice{}, nil }})
 	a, err := b.cl.Mem(0).Alloc(fabric.Alloc{Name: "nvm", Bytes: 1 << 20, NVM: true})
 	if err != nil {
 		t.Fatal(err)

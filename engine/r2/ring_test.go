@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
 
@@ -177,13 +178,13 @@ func TestWorkBehindRingsInVain(t *testing.T) {
 
 // writers is the rate of WRITEs of one machine's threads, each with its own
 // queue pair, a doorbell for every request.
-func writers(t *testing.T, threads int, shared bool, profile func(*fabric.Profile)) int {
-	p, err := fabric.LoadProfile("val")
+func writers(t *testing.T, threads int, shared bool, change func(*profile.Profile)) int {
+	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if profile != nil {
-		profile(p)
+	if change != nil {
+		change(p)
 	}
 	s := sim.New(sim.Options{Seed: 1})
 	defer s.Close()
@@ -227,7 +228,7 @@ func writers(t *testing.T, threads int, shared bool, profile func(*fabric.Profil
 // its buffers: up to seven queue pairs there is none, and none with enough of
 // them either.
 func TestSharedContext(t *testing.T) {
-	enough := func(p *fabric.Profile) { p.NIC.MMIODedicated.Value = 24 }
+	enough := func(p *profile.Profile) { p.NIC.MMIODedicated.Value = 24 }
 	few, fewShared := writers(t, 7, false, nil), writers(t, 7, true, nil)
 	if few != fewShared {
 		t.Errorf("seven threads: %d WRITEs with contexts of their own, %d with a shared one", few, fewShared)

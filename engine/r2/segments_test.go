@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
 
@@ -121,7 +122,7 @@ func TestLongMessages(t *testing.T) {
 			c := Config{PerMachine: []int{2, 2, 1}, Coroutines: 3, MaxMessage: 256, MaxRequest: 3000, MaxReply: 9000, Transport: tt.transport, ResendAfter: tt.resend}
 			fc := fabric.Config{LossPPM: tt.loss, TornReads: true}
 			if tt.tcp {
-				p, err := fabric.LoadProfile("vale")
+				p, err := profile.Load("vale")
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,6 +1,8 @@
 package r2
 
-import "drtmx/engine/fabric"
+import (
+	"drtmx/engine/fabric/profile"
+)
 
 // share is a core of which several threads have slices of time: the worker there, if the machine
 // has one for it, and threads of SpawnShared. It schedules them as Linux's CFS does threads of
@@ -12,7 +14,7 @@ import "drtmx/engine/fabric"
 // is kept and lies ahead of it when it comes back: its effects are early by that, once in a slice.
 type share struct {
 	cl      *Cluster
-	cost    *fabric.SchedulerCosts
+	cost    *profile.SchedulerCosts
 	mc      *machine
 	id      uint32 // in the cluster
 	core    int

@@ -8,18 +8,19 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
 
 // quick has the scheduler's numbers a hundred times smaller, so that tests see many slices.
 func quick(t *testing.T) fabric.Config {
 	t.Helper()
-	p, err := fabric.LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := p.Scheduler
-	for _, n := range []*fabric.Number{&s.Latency, &s.MinGranularity, &s.WakeupGranularity, &s.Tick} {
+	for _, n := range []*profile.Number{&s.Latency, &s.MinGranularity, &s.WakeupGranularity, &s.Tick} {
 		n.Value /= 100
 	}
 	return fabric.Config{Profile: p}
@@ -362,7 +363,7 @@ func TestSharedThreadsPostNothing(t *testing.T) {
 func TestSlicesEndAnywhere(t *testing.T) {
 	fc := quick(t)
 	s := fc.Profile.Scheduler // slices of microseconds: they end in the middle of everything
-	for _, n := range []*fabric.Number{&s.Latency, &s.MinGranularity, &s.WakeupGranularity, &s.Tick} {
+	for _, n := range []*profile.Number{&s.Latency, &s.MinGranularity, &s.WakeupGranularity, &s.Tick} {
 		n.Value /= 60
 	}
 	for _, tr := range []Transport{Datagrams, Writes} {
@@ -408,15 +409,15 @@ func TestSlicesEndAnywhere(t *testing.T) {
 
 // Off its core, a worker that waits for its write-combining buffers is not at work.
 func TestSlicesEndInAStall(t *testing.T) {
-	p, err := fabric.LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := p.Scheduler
-	for _, n := range []*fabric.Number{&s.Latency, &s.MinGranularity, &s.WakeupGranularity, &s.Tick} {
+	for _, n := range []*profile.Number{&s.Latency, &s.MinGranularity, &s.WakeupGranularity, &s.Tick} {
 		n.Value /= 1000
 	}
-	b := newBed(t, 1, Config{Threads: 1}, fabric.Config{Profile: p, NVM: func(int, int, *fabric.NodeType) (fabric.Device, error) { return &slowDevice{}, nil }})
+	b := newBed(t, 1, Config{Threads: 1}, fabric.Config{Profile: p, NVM: func(int, int, *profile.NodeType) (fabric.Device, error) { return &slowDevice{}, nil }})
 	a, err := b.cl.Mem(0).Alloc(fabric.Alloc{Name: "nvm", Bytes: 1 << 20, NVM: true})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
 
@@ -284,7 +285,7 @@ func TestLogsAreBounded(t *testing.T) {
 
 // More requests than the disk's queue takes wait in front of it.
 func TestDiskQueue(t *testing.T) {
-	p, err := fabric.LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}

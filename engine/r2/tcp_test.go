@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
 
 func vale(t *testing.T) fabric.Config {
 	t.Helper()
-	p, err := fabric.LoadProfile("vale")
+	p, err := profile.Load("vale")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package r2
 
 import (
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
@@ -36,7 +37,7 @@ type Worker struct {
 	cross   []*queuePair // by peer: to the RNIC that is not ours
 	timed   *thread      // nil: it has its core to itself
 	kind    sim.Kind     // of its events
-	cpu     fabric.CPUCosts
+	cpu     profile.CPUCosts
 	hw      *fabric.Machine
 	core    int
 	machine int    // number of mc, without its line

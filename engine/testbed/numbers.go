@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/knob"
 )
 
@@ -42,8 +42,8 @@ type family struct {
 var numbers = sync.OnceValue(func() family {
 	f := family{byName: map[string]*knob.Row{}}
 	usual := knob.Find("profile").Default.(string)
-	for _, profile := range append([]string{usual}, ProfileNames()...) { // its names are suggested first
-		shippedProfiles()[profile].Each(func(number string, n *fabric.Number) {
+	for _, shipped := range append([]string{usual}, ProfileNames()...) { // its names are suggested first
+		shippedProfiles()[shipped].Each(func(number string, n *profile.Number) {
 			if name := NumberPrefix + number; f.byName[name] == nil {
 				f.byName[name] = numberKnob(name, n)
 				f.names = append(f.names, name)
@@ -54,7 +54,7 @@ var numbers = sync.OnceValue(func() family {
 })
 
 // numberKnob is the knob of a number. What it means and may be is the profile's to say, see Describe.
-func numberKnob(name string, n *fabric.Number) *knob.Row {
+func numberKnob(name string, n *profile.Number) *knob.Row {
 	e := &knob.Row{Knob: knob.Knob{Name: name, Kind: knob.Int, Unit: n.Unit, Label: name[len(NumberPrefix):], Group: knob.Hardware, Section: "2.1"},
 		Inactive: func(v knob.Values) string { return unusedNumber(v, name) },
 		Own:      parseNumber,
@@ -135,7 +135,7 @@ func parseNumber(e *knob.Row, v any) (any, error) {
 }
 
 // valueOf is the value of a profile's number, as the knob has it.
-func valueOf(e *knob.Row, n *fabric.Number) any {
+func valueOf(e *knob.Row, n *profile.Number) any {
 	if e.Kind == knob.Float {
 		return n.Value
 	}
@@ -152,7 +152,7 @@ func DropPlain(v knob.Values) {
 }
 
 // changed is a profile with the numbers that v sets.
-func changed(p *fabric.Profile, v knob.Values) *fabric.Profile {
+func changed(p *profile.Profile, v knob.Values) *profile.Profile {
 	names := SetNumbers(v)
 	if len(names) == 0 {
 		return p
@@ -183,7 +183,7 @@ func validHardware(v knob.Values) error {
 	if len(names) == 0 {
 		return nil
 	}
-	var broken *fabric.NumberError
+	var broken *profile.NumberError
 	if err := Profile(v).Check(); errors.As(err, &broken) {
 		name, rule := NumberPrefix+broken.Name, broken.Rule
 		if bound := NumberPrefix + broken.Bound; v[name] == nil && v[bound] != nil { // the one that was changed
@@ -252,7 +252,7 @@ func Describe(v knob.Values, names []string) []knob.State {
 			s.Default = valueOf(e, n)
 			s.Doc = fmt.Sprintf("%s. Source: %s (%s).", upper(n.Meaning), strings.TrimSuffix(n.Source, "."), n.Kind)
 			least, most := p.Limits(e.Label)
-			s.Min, s.Max = valueOf(e, &fabric.Number{Value: least}), valueOf(e, &fabric.Number{Value: most})
+			s.Min, s.Max = valueOf(e, &profile.Number{Value: least}), valueOf(e, &profile.Number{Value: most})
 		}
 		out = append(out, s)
 	}
@@ -292,7 +292,7 @@ func Unread(number string) string {
 func Suggest(number string) string { return knob.DidYouMean(number, numbers().names) }
 
 // hostBytes is what the simulator keeps of its own memory for the state of caches and devices.
-func hostBytes(p *fabric.Profile, v knob.Values) int64 {
+func hostBytes(p *profile.Profile, v knob.Values) int64 {
 	const (
 		setBytes         = 64 // of the LLC; per way, behind NVM, a line number
 		wayBytes         = 4

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/knob"
 	"drtmx/rdpma/nvm"
 )
@@ -26,8 +27,8 @@ func DIMMs(v knob.Values) any {
 func OnNVM(v knob.Values) bool { return HasNVM(v) && v.Bool("nvm.enabled") }
 
 // NVMDevices makes the devices that a profile describes, as fabric.Config takes them.
-func NVMDevices(p *fabric.Profile) func(machine, socket int, t *fabric.NodeType) (fabric.Device, error) {
-	return func(_, _ int, t *fabric.NodeType) (fabric.Device, error) {
+func NVMDevices(p *profile.Profile) func(machine, socket int, t *profile.NodeType) (fabric.Device, error) {
+	return func(_, _ int, t *profile.NodeType) (fabric.Device, error) {
 		if p.NVM == nil || t.NVMGeneration.Int() == 0 {
 			return nil, nil
 		}
@@ -40,8 +41,8 @@ func NVMDevices(p *fabric.Profile) func(machine, socket int, t *fabric.NodeType)
 }
 
 // nvmConfig is the device in the numbers of a profile.
-func nvmConfig(n *fabric.NVMNumbers) nvm.Config {
-	rate := func(x fabric.Number) int64 { return int64(math.Round(x.Value * 1e9)) }
+func nvmConfig(n *profile.NVMNumbers) nvm.Config {
+	rate := func(x profile.Number) int64 { return int64(math.Round(x.Value * 1e9)) }
 	return nvm.Config{
 		DIMMs: n.DIMMs.Int(), InterleaveBytes: n.Interleave.Int(), XLineBytes: n.XLine.Int(), XBufferXLines: n.XBuffer.Int(),
 		WritebackQueue: n.WritebackQueue.Int(), WriteQueue: n.WriteQueue.Int(), ReadQueue: n.ReadQueue.Int(),

@@ -3,19 +3,19 @@ package testbed
 import (
 	"sync"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/knob"
 )
 
 // ProfileNames are the shipped profiles.
-func ProfileNames() []string { return fabric.Profiles() }
+func ProfileNames() []string { return profile.Names() }
 
 // shippedProfiles are the profiles by name, parsed once: validation asks for them
 // at every change of a knob. Nobody changes them.
-var shippedProfiles = sync.OnceValue(func() map[string]*fabric.Profile {
-	all := map[string]*fabric.Profile{}
+var shippedProfiles = sync.OnceValue(func() map[string]*profile.Profile {
+	all := map[string]*profile.Profile{}
 	for _, name := range ProfileNames() {
-		p, err := fabric.LoadProfile(name)
+		p, err := profile.Load(name)
 		if err != nil {
 			panic("testbed: shipped profile: " + err.Error())
 		}
@@ -25,13 +25,13 @@ var shippedProfiles = sync.OnceValue(func() map[string]*fabric.Profile {
 })
 
 // Shipped is the profile as it is shipped, nil if there is none of that name.
-func Shipped(v knob.Values) *fabric.Profile {
+func Shipped(v knob.Values) *profile.Profile {
 	name, _ := v["profile"].(string)
 	return shippedProfiles()[name]
 }
 
 // Profile is the hardware: the profile with the numbers that are changed.
-func Profile(v knob.Values) *fabric.Profile { return changed(Shipped(v), v) }
+func Profile(v knob.Values) *profile.Profile { return changed(Shipped(v), v) }
 
 // HasRDMA says whether the profile's NICs have it; else messages go by TCP.
 func HasRDMA(v knob.Values) bool { return Shipped(v).TCP == nil }
@@ -51,7 +51,7 @@ func NoDoorbells(v knob.Values) string {
 
 // NodeType is the type of machine m. In a profile with NVM the servers of an
 // Asymmetric cluster have it and the clients have none, as on the testbed; nor has the oracle.
-func NodeType(p *fabric.Profile, v knob.Values, m int) *fabric.NodeType {
+func NodeType(p *profile.Profile, v knob.Values, m int) *profile.NodeType {
 	if p.NVM == nil {
 		return p.NodeTypes[0]
 	}
@@ -74,7 +74,7 @@ func NodeType(p *fabric.Profile, v knob.Values, m int) *fabric.NodeType {
 }
 
 // NodeTypes are the names of all machines' types.
-func NodeTypes(p *fabric.Profile, v knob.Values) []string {
+func NodeTypes(p *profile.Profile, v knob.Values) []string {
 	all, _ := Machines(v)
 	names := make([]string, all)
 	for m := range names {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/history"
 	"drtmx/engine/metrics"
 	"drtmx/engine/nowait"
@@ -259,7 +259,7 @@ func TestNoWaitBugs(t *testing.T) {
 // in long rows, on a narrow bus. A shared lock takes a round trip more, and is never that early.
 func TestNoWaitAsPublished(t *testing.T) {
 	narrowBus := func(s *workloadtest.Setup) {
-		s.Hardware = func(p *fabric.Profile) { p.PCIe.Bandwidth.Value = 3 }
+		s.Hardware = func(p *profile.Profile) { p.PCIe.Bandwidth.Value = 3 }
 	}
 	cfg := nowait.Default()
 	cfg.Lock, cfg.Replicas, cfg.Variant = nowait.OneSided, 1, nowait.AsPublished

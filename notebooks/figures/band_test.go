@@ -7,7 +7,7 @@ import (
 
 	"drtmx/cluster"
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/result"
 	"drtmx/engine/testbed"
 )
@@ -157,8 +157,8 @@ func TestBandsOfChapter5(t *testing.T) {
 			}
 			moved = with(moved, set)
 		}
-		testbed.Shipped(v).Each(func(name string, n *fabric.Number) {
-			if x := moved["hardware."+name]; n.Kind == fabric.Assumed && n.Unit == "ns" && !unpaid[name] && x != assumedFactor*n.Value {
+		testbed.Shipped(v).Each(func(name string, n *profile.Number) {
+			if x := moved["hardware."+name]; n.Kind == profile.Assumed && n.Unit == "ns" && !unpaid[name] && x != assumedFactor*n.Value {
 				t.Errorf("%s: %s of %g is %v in the band", id, name, n.Value, x)
 			}
 		})

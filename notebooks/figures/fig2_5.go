@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 )
 
 // Figure 2-5: multi-object reads and writes, with the optimisations of §2.2.3
@@ -139,7 +139,7 @@ func (f *Figure) scattered25(id string) Claim {
 // doorbell batching, and on one MMIO.
 func (f *Figure) mmio25() Claim {
 	c := Claim{ID: "s2-mmio-order", Claim: "an MMIO costs hundreds of cycles, and doorbell batching saves them", Unit: "x", Status: Holds}
-	p, err := fabric.LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		return noRuns(c)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"drtmx/engine"
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 )
 
 // The tables of chapter 4. 4-1 is what the registry of knobs accepts, 4-3 what the
@@ -165,7 +165,7 @@ const traced42 = 100
 
 // arrange42 traces a two-sided design, of which every request has a handler.
 func arrange42(f *Figure) {
-	profile, err := fabric.LoadProfile("val")
+	profile, err := profile.Load("val")
 	must(err)
 	cyclesPerNS := profile.NodeTypes[0].Frequency.Value / 1000
 	for _, row := range rows42 {

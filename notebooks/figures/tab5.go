@@ -3,7 +3,7 @@ package figures
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 )
 
 // Table 5-1: the clusters of chapter 5 without RDMA. It takes no run: what it says is read from the hardware profiles that the runs
@@ -26,7 +26,7 @@ var columns51 = []string{"nodes", "cores", "DRAM, GB", "network, Gbps"}
 
 func arrange51t(f *Figure) {
 	for _, row := range clusters51 {
-		p, err := fabric.LoadProfile(row.profile)
+		p, err := profile.Load(row.profile)
 		must(err)
 		node := p.NodeTypes[0]
 		s := Series{Name: row.name}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
@@ -25,7 +26,7 @@ type bed struct {
 
 func newBed(t *testing.T, c Config) *bed {
 	t.Helper()
-	p, err := fabric.LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +51,9 @@ func newBed(t *testing.T, c Config) *bed {
 	return b
 }
 
-func device(n *fabric.NVMNumbers) func(int, int, *fabric.NodeType) (fabric.Device, error) {
-	rate := func(x fabric.Number) int64 { return int64(math.Round(x.Value * 1e9)) }
-	return func(_, _ int, t *fabric.NodeType) (fabric.Device, error) {
+func device(n *profile.NVMNumbers) func(int, int, *profile.NodeType) (fabric.Device, error) {
+	rate := func(x profile.Number) int64 { return int64(math.Round(x.Value * 1e9)) }
+	return func(_, _ int, t *profile.NodeType) (fabric.Device, error) {
 		if t.NVMGeneration.Int() == 0 {
 			return nil, nil
 		}

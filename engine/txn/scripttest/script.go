@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/metrics"
@@ -224,7 +225,7 @@ func (s *script) open(args []string) string {
 	if scheme != "" {
 		cfg = s.p.Dated(cfg, timestamp.Options{Scheme: scheme, VersionBytes: 1 << 16, GCNS: 1_000_000_000, Values: values, Clocks: clocks.Fixed(func(m int) uint64 { return s.clock[m] })})
 	}
-	profile, err := fabric.LoadProfile("val")
+	profile, err := profile.Load("val")
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/r2"
@@ -29,7 +30,7 @@ type failing interface {
 // replicas, locks and rows. The store is DrTM-KV if the options name none.
 func Run(t failing, frame r2.Config, o txn.Options, spec store.Spec, parts store.Partition, body func(c *r2.Co, cl *txn.Client)) (bad []string) {
 	t.Helper()
-	profile, err := fabric.LoadProfile("val")
+	profile, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
@@ -14,7 +15,7 @@ import (
 // TestVerbs: each loop runs, with a payload that changes on the way, and its
 // latency is that of one verb.
 func TestVerbs(t *testing.T) {
-	profile, err := fabric.LoadProfile("val")
+	profile, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/kv/ordered"
@@ -30,7 +31,7 @@ type Setup struct {
 	Message                       int    // bytes of the largest; 0: the default
 	Mode                          history.Mode
 	Requests                      int                             // per coroutine; 0: until the bed stops
-	Hardware                      func(*fabric.Profile)           // changes the profile val; nil: as it is
+	Hardware                      func(*profile.Profile)          // changes the profile val; nil: as it is
 	Indexes                       func(*r2.Cluster) store.Indexes // nil: B-trees by RPC
 	Store                         store.Kind                      // nil: kv.Kind
 }
@@ -122,7 +123,7 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 	if o.Oracle {
 		asked, all = o.Machines, o.Machines+1
 	}
-	profile, err := fabric.LoadProfile("val")
+	profile, err := profile.Load("val")
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/notebooks/figures"
 )
 
@@ -59,7 +59,7 @@ func TestProbes(t *testing.T) {
 // Ablation: where a socket tracks any number of lines, cores of the other one write
 // as fast as its own.
 func TestRemoteStoresUntracked(t *testing.T) {
-	p, err := fabric.LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/notebooks/figures"
 )
 
@@ -70,7 +70,7 @@ const pull = 0.02
 // row. The profile given stays as it is. When the context ends after the first
 // evaluation, the best so far is the outcome, with what it leaves of the rows that
 // it was fitted to.
-func FitProfile(ctx context.Context, p *fabric.Profile, o FitOptions) (*fabric.Profile, *FitReport, error) {
+func FitProfile(ctx context.Context, p *profile.Profile, o FitOptions) (*profile.Profile, *FitReport, error) {
 	all, err := fitRows(p.Name)
 	if err != nil {
 		return nil, nil, err
@@ -95,9 +95,9 @@ func FitProfile(ctx context.Context, p *fabric.Profile, o FitOptions) (*fabric.P
 	steps := (o.Evaluations + 1) * few.steps()
 	if len(used) < len(all) {
 		steps += last.steps()
-		f.rest = func(on *fabric.Profile) ([]Row, error) { return last.rows(ctx, on, step) }
+		f.rest = func(on *profile.Profile) ([]Row, error) { return last.rows(ctx, on, step) }
 	}
-	f.run = func(on *fabric.Profile) ([]Row, error) { return few.rows(ctx, on, step) }
+	f.run = func(on *profile.Profile) ([]Row, error) { return few.rows(ctx, on, step) }
 	step = counter(steps, o.Progress)
 	return f.fit()
 }
@@ -164,7 +164,7 @@ func fitted(all []measure, only []string) ([]measure, error) {
 
 // rows measures on a profile. One on which a figure does not show what it claims,
 // say no crossover, gives a row without a value.
-func (w *work) rows(ctx context.Context, on *fabric.Profile, step func()) ([]Row, error) {
+func (w *work) rows(ctx context.Context, on *profile.Profile, step func()) ([]Row, error) {
 	got, err := w.run(ctx, on, nil, step)
 	if err != nil {
 		return nil, err
@@ -182,11 +182,11 @@ func (w *work) rows(ctx context.Context, on *fabric.Profile, step func()) ([]Row
 
 // fitting is a fit under way.
 type fitting struct {
-	run   func(on *fabric.Profile) ([]Row, error) // the rows to fit to
-	rest  func(on *fabric.Profile) ([]Row, error) // all rows; nil if these are the same
-	start *fabric.Profile
+	run   func(on *profile.Profile) ([]Row, error) // the rows to fit to
+	rest  func(on *profile.Profile) ([]Row, error) // all rows; nil if these are the same
+	start *profile.Profile
 	names []string // of the numbers that are adjusted
-	from  []fabric.Number
+	from  []profile.Number
 	limit int
 	done  int
 
@@ -194,11 +194,11 @@ type fitting struct {
 	why    error
 }
 
-func newFitting(p *fabric.Profile, o FitOptions) (*fitting, error) {
+func newFitting(p *profile.Profile, o FitOptions) (*fitting, error) {
 	f := &fitting{start: p, limit: o.Evaluations}
 	var all []string
-	p.Each(func(name string, n *fabric.Number) {
-		if n.Kind != fabric.Fitted || n.Value <= 0 {
+	p.Each(func(name string, n *profile.Number) {
+		if n.Kind != profile.Fitted || n.Value <= 0 {
 			return
 		}
 		all = append(all, name)
@@ -214,7 +214,7 @@ func newFitting(p *fabric.Profile, o FitOptions) (*fitting, error) {
 	return f, nil
 }
 
-func (f *fitting) fit() (*fabric.Profile, *FitReport, error) {
+func (f *fitting) fit() (*profile.Profile, *FitReport, error) {
 	at := make([]float64, len(f.names)) // logarithms of the factors
 	before, err := f.measure(at)
 	if err != nil {
@@ -253,9 +253,9 @@ func (f *fitting) fit() (*fabric.Profile, *FitReport, error) {
 		out.Failure = f.why.Error()
 	}
 	was := map[string]float64{}
-	f.start.Each(func(name string, n *fabric.Number) { was[name] = n.Value })
-	p.Each(func(name string, n *fabric.Number) {
-		if n.Kind == fabric.Fitted && n.Value > 0 {
+	f.start.Each(func(name string, n *profile.Number) { was[name] = n.Value })
+	p.Each(func(name string, n *profile.Number) {
+		if n.Kind == profile.Fitted && n.Value > 0 {
 			out.Parameters = append(out.Parameters, Parameter{name, n.Unit, was[name], n.Value})
 		}
 	})
@@ -277,9 +277,9 @@ func (f *fitting) value(i int, at []float64) float64 {
 	return x
 }
 
-func (f *fitting) profile(at []float64) *fabric.Profile {
+func (f *fitting) profile(at []float64) *profile.Profile {
 	p := f.start.Clone()
-	p.Each(func(name string, n *fabric.Number) {
+	p.Each(func(name string, n *profile.Number) {
 		if i := slices.Index(f.names, name); i >= 0 {
 			n.Value = f.value(i, at)
 		}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/notebooks/figures"
 )
 
@@ -22,14 +22,14 @@ var fits embed.FS
 // A fitted number changes together with what it leaves of the rows, or not at
 // all: who changes one by hand runs drtmx fit PROFILE --evaluations 0.
 func TestFittedNumbersHaveResiduals(t *testing.T) {
-	for _, name := range fabric.Profiles() {
-		p, err := fabric.LoadProfile(name)
+	for _, name := range profile.Names() {
+		p, err := profile.Load(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fitted := map[string]float64{}
-		p.Each(func(number string, n *fabric.Number) {
-			if n.Kind == fabric.Fitted && n.Value > 0 {
+		p.Each(func(number string, n *profile.Number) {
+			if n.Kind == profile.Fitted && n.Value > 0 {
 				fitted[number] = n.Value
 			}
 		})
@@ -67,7 +67,7 @@ func TestFittedNumbersHaveResiduals(t *testing.T) {
 // A fit undoes a change that rows can see, leaves numbers alone that no row
 // sees, and does not touch the profile it was given.
 func TestFitFindsWhatWasChanged(t *testing.T) {
-	p, err := fabric.LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.run = func(on *fabric.Profile) ([]Row, error) {
+	f.run = func(on *profile.Profile) ([]Row, error) {
 		out := make([]Row, 2)
 		out[0].judge(rows[0], 10*on.NIC.TxRead.Value/right)
 		out[1].judge(rows[1], 2) // within its range
@@ -101,14 +101,14 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 	if fitted.NIC.TxLatency.Value/p.NIC.TxLatency.Value > 1.2 || fitted.Memory.DRAMNext.Value != p.Memory.DRAMNext.Value {
 		t.Error("numbers changed that no row depends on, or that are not fitted")
 	}
-	text, err := fabric.ProfileText("val")
+	text, err := profile.Text("val")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err = fabric.SetNumbers(text, report.Values()); err != nil {
+	if text, err = profile.SetNumbers(text, report.Values()); err != nil {
 		t.Fatal(err)
 	}
-	written, err := fabric.ParseProfile(text)
+	written, err := profile.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,14 +116,14 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 		// Sources and meanings are in the text too, so all of it must be equal.
 		t.Errorf("the file that is written says %v, the fit %v", written.NIC.TxRead, fitted.NIC.TxRead)
 	}
-	if _, err := fabric.SetNumbers(text, map[string]float64{"nic.nothing": 1}); err == nil {
+	if _, err := profile.SetNumbers(text, map[string]float64{"nic.nothing": 1}); err == nil {
 		t.Error("a number that is not in the file is set")
 	}
 }
 
 // An interrupt keeps the best so far.
 func TestInterruptedFitKeepsTheBest(t *testing.T) {
-	p, err := fabric.LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestInterruptedFitKeepsTheBest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.run = func(on *fabric.Profile) ([]Row, error) {
+	f.run = func(on *profile.Profile) ([]Row, error) {
 		if f.done > 6 {
 			return nil, fmt.Errorf("row: %w", context.Canceled)
 		}
@@ -151,7 +151,7 @@ func TestInterruptedFitKeepsTheBest(t *testing.T) {
 // An interrupt while the residuals are measured ends that too: what is known of the
 // best stays, the other rows are left out.
 func TestInterruptedResiduals(t *testing.T) {
-	p, err := fabric.LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestInterruptedResiduals(t *testing.T) {
 
 // A profile on the way on which a run fails is a bad profile and not the end.
 func TestFitGoesPastRunsThatFail(t *testing.T) {
-	p, err := fabric.LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestFitGoesPastRunsThatFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	failed := 0
-	f.run = func(on *fabric.Profile) ([]Row, error) {
+	f.run = func(on *profile.Profile) ([]Row, error) {
 		x := on.NIC.TxRead.Value / p.NIC.TxRead.Value
 		if x > 1.08 {
 			failed++
@@ -212,7 +212,7 @@ func TestFitGoesPastRunsThatFail(t *testing.T) {
 // A profile on the way may lack a value, as a crossover that is nowhere: that is a
 // bad profile and not the end. The one to start from has to have all.
 func TestFitGoesPastProfilesWithoutAValue(t *testing.T) {
-	p, err := fabric.LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestFitGoesPastProfilesWithoutAValue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.run = func(on *fabric.Profile) ([]Row, error) {
+		f.run = func(on *profile.Profile) ([]Row, error) {
 			x := on.NIC.TxRead.Value / start
 			out := []Row{{ID: "a"}, {ID: "b"}}
 			out[0].judge(row, 8*x)
@@ -241,7 +241,7 @@ func TestFitGoesPastProfilesWithoutAValue(t *testing.T) {
 			}
 			return out, nil
 		}
-		f.rest = func(*fabric.Profile) ([]Row, error) {
+		f.rest = func(*profile.Profile) ([]Row, error) {
 			out := []Row{{ID: "a"}, {ID: "b"}}
 			out[0].judge(row, 10)
 			out[1].claimed(row, none)
@@ -284,7 +284,7 @@ func TestPartsOfAFit(t *testing.T) {
 	if !ids["f2-10-write16-nvm"] || !ids["s2-nvm-read-lat"] || !ids["s2-ddio-two-off"] || ids["f2-10-order"] || ids["f2-4a-read-peak"] || ids["s2-dimm-interleave"] {
 		t.Errorf("rows of r74v: %v", ids)
 	}
-	p, err := fabric.LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 )
 
 // IdentifyOptions say what Identify looks at. The zero value means all of it.
@@ -87,7 +87,7 @@ const (
 // Identify changes each fitted number of a profile by a fifth, all else equal, and
 // measures what that does to the rows with use=fit. When the context ends after the
 // first evaluation, the outcome has the numbers that were done.
-func Identify(ctx context.Context, p *fabric.Profile, o IdentifyOptions) (*Sensitivity, error) {
+func Identify(ctx context.Context, p *profile.Profile, o IdentifyOptions) (*Sensitivity, error) {
 	all, err := fitRows(p.Name)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func Identify(ctx context.Context, p *fabric.Profile, o IdentifyOptions) (*Sensi
 		return nil, err
 	}
 	step := counter((2*len(f.names)+1)*w.steps(), o.Progress)
-	f.run = func(on *fabric.Profile) ([]Row, error) { return w.rows(ctx, on, step) }
+	f.run = func(on *profile.Profile) ([]Row, error) { return w.rows(ctx, on, step) }
 	return f.identify()
 }
 

@@ -13,14 +13,14 @@ import (
 	"testing"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/notebooks/figures"
 )
 
 // identifying is a table of sensitivities on rows that are made up.
-func identifying(t *testing.T, params []string, run func(on, start *fabric.Profile) ([]Row, error)) *fitting {
+func identifying(t *testing.T, params []string, run func(on, start *profile.Profile) ([]Row, error)) *fitting {
 	t.Helper()
-	p, err := fabric.LoadProfile("val")
+	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func identifying(t *testing.T, params []string, run func(on, start *fabric.Profi
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.run = func(on *fabric.Profile) ([]Row, error) { return run(on, p) }
+	f.run = func(on *profile.Profile) ([]Row, error) { return run(on, p) }
 	return f
 }
 
@@ -45,8 +45,8 @@ func madeUp(values ...float64) []Row {
 // from two that they only see together, and from one that a row has to itself.
 func TestIdentify(t *testing.T) {
 	params := []string{"cpu.post_wqe", "cpu.mmio", "cpu.poll_cqe", "nic.tx_read", "nic.tx_write", "nic.tx_ack", "nic.rx_latency"}
-	f := identifying(t, params, func(on, start *fabric.Profile) ([]Row, error) {
-		sum := func(p *fabric.Profile) float64 { return p.CPU.PostWQE.Value + p.CPU.PollCQE.Value }
+	f := identifying(t, params, func(on, start *profile.Profile) ([]Row, error) {
+		sum := func(p *profile.Profile) float64 { return p.CPU.PostWQE.Value + p.CPU.PollCQE.Value }
 		mmio := on.CPU.MMIO.Value / start.CPU.MMIO.Value
 		if on.NIC.TxAck.Value > start.NIC.TxAck.Value {
 			return nil, errors.New("the run stalled")
@@ -94,7 +94,7 @@ func TestIdentify(t *testing.T) {
 func TestInterruptedIdentify(t *testing.T) {
 	for _, after := range []int{0, 3} {
 		calls := 0
-		f := identifying(t, []string{"nic.tx_read", "nic.tx_write"}, func(*fabric.Profile, *fabric.Profile) ([]Row, error) {
+		f := identifying(t, []string{"nic.tx_read", "nic.tx_write"}, func(*profile.Profile, *profile.Profile) ([]Row, error) {
 			if calls++; calls > after {
 				return nil, fmt.Errorf("row: %w", context.Canceled)
 			}
@@ -116,7 +116,7 @@ func TestInterruptedIdentify(t *testing.T) {
 // On the hardware itself: the latency of NVM tells what a read of it takes, and
 // nothing of writes.
 func TestIdentifyOnHardware(t *testing.T) {
-	p, err := fabric.LoadProfile("r74v")
+	p, err := profile.Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,13 +140,13 @@ func TestIdentifyOnHardware(t *testing.T) {
 // changes one runs make identify.
 func TestSensitivitiesAreOfTheProfiles(t *testing.T) {
 	for _, name := range []string{"val", "r74v"} {
-		p, err := fabric.LoadProfile(name)
+		p, err := profile.Load(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		values := map[string]float64{}
-		p.Each(func(number string, n *fabric.Number) {
-			if n.Kind == fabric.Fitted {
+		p.Each(func(number string, n *profile.Number) {
+			if n.Kind == profile.Fitted {
 				values[number] = n.Value
 			}
 		})

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/result"
 )
 
@@ -24,7 +24,7 @@ type measure struct {
 	// The hardware of a profile: what it was given, or an experiment on it.
 	profile string
 	given   number
-	probe   func(p *fabric.Profile) (float64, error)
+	probe   func(p *profile.Profile) (float64, error)
 }
 
 // measures are the rows that exist in this version.
@@ -33,10 +33,10 @@ func measures() []measure {
 }
 
 // number is read from a profile and the node type of the same name.
-type number func(p *fabric.Profile, t *fabric.NodeType) float64
+type number func(p *profile.Profile, t *profile.NodeType) float64
 
 // ask is the number of a profile that is asked, or that is experimented on.
-func (m *measure) ask(p *fabric.Profile) (float64, error) {
+func (m *measure) ask(p *profile.Profile) (float64, error) {
 	if m.probe != nil {
 		return m.probe(p)
 	}

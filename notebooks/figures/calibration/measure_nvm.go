@@ -2,7 +2,7 @@ package calibration
 
 import (
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/result"
 	"drtmx/rdpma/nvm"
 )
@@ -61,25 +61,25 @@ var nvmClaims = []claimed{
 
 var nvmGiven = []configured{
 	// Machines are those of the runs.
-	{"t2-1-r74v-nodes", func(*fabric.Profile, *fabric.NodeType) float64 {
+	{"t2-1-r74v-nodes", func(*profile.Profile, *profile.NodeType) float64 {
 		return float64(remote["servers"].(int) + remote["clients"].(int))
 	}},
-	{"t2-1-r74v-clients", func(*fabric.Profile, *fabric.NodeType) float64 { return float64(remote["clients"].(int)) }},
-	{"t2-1-r74v-nvm-nodes", func(*fabric.Profile, *fabric.NodeType) float64 { return float64(remote["servers"].(int)) }},
-	{"t2-1-r74v-cores", func(_ *fabric.Profile, t *fabric.NodeType) float64 { return float64(t.Cores()) }},
-	{"t2-1-r74v-dram", func(_ *fabric.Profile, t *fabric.NodeType) float64 { return t.DRAM.Value }},
-	{"t2-1-r74v-nics", func(_ *fabric.Profile, t *fabric.NodeType) float64 { return t.NICs.Value }},
-	{"t2-1-r74v-dimms", func(p *fabric.Profile, t *fabric.NodeType) float64 { return t.Sockets.Value * p.NVM.DIMMs.Value }},
-	{"s2-dimms-per-socket", func(p *fabric.Profile, _ *fabric.NodeType) float64 { return p.NVM.DIMMs.Value }},
-	{"s2-nvm-read-bw", func(p *fabric.Profile, _ *fabric.NodeType) float64 {
+	{"t2-1-r74v-clients", func(*profile.Profile, *profile.NodeType) float64 { return float64(remote["clients"].(int)) }},
+	{"t2-1-r74v-nvm-nodes", func(*profile.Profile, *profile.NodeType) float64 { return float64(remote["servers"].(int)) }},
+	{"t2-1-r74v-cores", func(_ *profile.Profile, t *profile.NodeType) float64 { return float64(t.Cores()) }},
+	{"t2-1-r74v-dram", func(_ *profile.Profile, t *profile.NodeType) float64 { return t.DRAM.Value }},
+	{"t2-1-r74v-nics", func(_ *profile.Profile, t *profile.NodeType) float64 { return t.NICs.Value }},
+	{"t2-1-r74v-dimms", func(p *profile.Profile, t *profile.NodeType) float64 { return t.Sockets.Value * p.NVM.DIMMs.Value }},
+	{"s2-dimms-per-socket", func(p *profile.Profile, _ *profile.NodeType) float64 { return p.NVM.DIMMs.Value }},
+	{"s2-nvm-read-bw", func(p *profile.Profile, _ *profile.NodeType) float64 {
 		return 8 * p.NVM.DIMMs.Value * p.NVM.ReadBandwidth.Value
 	}},
-	{"s2-nvm-write-bw", func(p *fabric.Profile, _ *fabric.NodeType) float64 {
+	{"s2-nvm-write-bw", func(p *profile.Profile, _ *profile.NodeType) float64 {
 		return 8 * p.NVM.DIMMs.Value * p.NVM.WriteBandwidth.Value
 	}},
-	{"s2-dimm-interleave", func(p *fabric.Profile, _ *fabric.NodeType) float64 { return p.NVM.Interleave.Value }},
-	{"t2-3-3dxp", func(p *fabric.Profile, _ *fabric.NodeType) float64 { return p.NVM.XLine.Value }},
-	{"s2-nextgen-nvm-bw", func(*fabric.Profile, *fabric.NodeType) float64 {
+	{"s2-dimm-interleave", func(p *profile.Profile, _ *profile.NodeType) float64 { return p.NVM.Interleave.Value }},
+	{"t2-3-3dxp", func(p *profile.Profile, _ *profile.NodeType) float64 { return p.NVM.XLine.Value }},
+	{"s2-nextgen-nvm-bw", func(*profile.Profile, *profile.NodeType) float64 {
 		const first = 1 << 30
 		return 100 * (float64(nvm.Config{MediaWriteBytesPerSec: first}.NextGeneration().MediaWriteBytesPerSec)/first - 1)
 	}},

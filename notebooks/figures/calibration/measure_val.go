@@ -3,6 +3,7 @@ package calibration
 import (
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/result"
 )
 
@@ -64,17 +65,17 @@ type configured struct {
 }
 
 var valGiven = []configured{
-	{"f2-2a-mlx4-dedicated", func(p *fabric.Profile, _ *fabric.NodeType) float64 { return p.NIC.MMIODedicated.Value }},
-	{"f2-2a-mlx4-shared", func(p *fabric.Profile, _ *fabric.NodeType) float64 { return p.NIC.MMIOShared.Value }},
-	{"f2-2a-ctx-limit", func(p *fabric.Profile, _ *fabric.NodeType) float64 {
+	{"f2-2a-mlx4-dedicated", func(p *profile.Profile, _ *profile.NodeType) float64 { return p.NIC.MMIODedicated.Value }},
+	{"f2-2a-mlx4-shared", func(p *profile.Profile, _ *profile.NodeType) float64 { return p.NIC.MMIOShared.Value }},
+	{"f2-2a-ctx-limit", func(p *profile.Profile, _ *profile.NodeType) float64 {
 		return p.NIC.MMIODedicated.Value + p.NIC.MMIOShared.Value
 	}},
-	{"t2-1-val-nodes", func(*fabric.Profile, *fabric.NodeType) float64 { return nodes }}, // of the runs of these rows
-	{"t2-1-val-cores", func(_ *fabric.Profile, t *fabric.NodeType) float64 { return float64(t.Cores()) }},
-	{"t2-1-val-dram", func(_ *fabric.Profile, t *fabric.NodeType) float64 { return t.DRAM.Value }},
-	{"t2-1-val-nics", func(_ *fabric.Profile, t *fabric.NodeType) float64 { return t.NICs.Value }},
-	{"t2-1-val-nic-bw", func(p *fabric.Profile, _ *fabric.NodeType) float64 { return 8 * p.Wire.Bandwidth.Value }},
-	{"s2-rdma-bw", func(p *fabric.Profile, _ *fabric.NodeType) float64 { return 8 * p.Wire.Bandwidth.Value }},
+	{"t2-1-val-nodes", func(*profile.Profile, *profile.NodeType) float64 { return nodes }}, // of the runs of these rows
+	{"t2-1-val-cores", func(_ *profile.Profile, t *profile.NodeType) float64 { return float64(t.Cores()) }},
+	{"t2-1-val-dram", func(_ *profile.Profile, t *profile.NodeType) float64 { return t.DRAM.Value }},
+	{"t2-1-val-nics", func(_ *profile.Profile, t *profile.NodeType) float64 { return t.NICs.Value }},
+	{"t2-1-val-nic-bw", func(p *profile.Profile, _ *profile.NodeType) float64 { return 8 * p.Wire.Bandwidth.Value }},
+	{"s2-rdma-bw", func(p *profile.Profile, _ *profile.NodeType) float64 { return 8 * p.Wire.Bandwidth.Value }},
 }
 
 // peak is a row of millions of requests per second and machine, when every

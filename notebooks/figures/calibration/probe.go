@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/testbed"
@@ -12,7 +13,7 @@ import (
 // Experiments that ask the hardware model itself, without a workload.
 
 // ask measures something on machines of its own, all of the profile's first type.
-func ask(p *fabric.Profile, machines int, what func(s *sim.Sim, f *fabric.Fabric) (float64, error)) (x float64, err error) {
+func ask(p *profile.Profile, machines int, what func(s *sim.Sim, f *fabric.Fabric) (float64, error)) (x float64, err error) {
 	s := sim.New(sim.Options{Seed: 1})
 	defer s.Close()
 	f, err := fabric.New(s, fabric.Config{Profile: p, Machines: machines, NVM: testbed.NVMDevices(p)})
@@ -28,8 +29,8 @@ func ask(p *fabric.Profile, machines int, what func(s *sim.Sim, f *fabric.Fabric
 }
 
 // classes counts what a transport supports of SEND/RECV, WRITE, READ/ATOMIC.
-func classes(t fabric.Transport) func(*fabric.Profile) (float64, error) {
-	return func(*fabric.Profile) (float64, error) {
+func classes(t fabric.Transport) func(*profile.Profile) (float64, error) {
+	return func(*profile.Profile) (float64, error) {
 		n := 0.0
 		for _, class := range [][]fabric.Opcode{{fabric.Send}, {fabric.Write}, {fabric.Read, fabric.CompareSwap, fabric.FetchAdd}} {
 			all := true
@@ -45,7 +46,7 @@ func classes(t fabric.Transport) func(*fabric.Profile) (float64, error) {
 }
 
 // atomicBytes is how many bytes a FETCH-AND-ADD that asks for 64 moves.
-func atomicBytes(p *fabric.Profile) (float64, error) {
+func atomicBytes(p *profile.Profile) (float64, error) {
 	return ask(p, 2, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
 		var ends [2]*fabric.QP
 		var words [2]fabric.MR
@@ -81,7 +82,7 @@ func atomicBytes(p *fabric.Profile) (float64, error) {
 
 // connections is the number of RC queue pairs of an RNIC in the emulated cluster
 // of 80 machines.
-func connections(p *fabric.Profile) (float64, error) {
+func connections(p *profile.Profile) (float64, error) {
 	return ask(p, nodes, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
 		cl, err := r2.New(s, f, r2.Config{Threads: threads, EmulatedNodes: 80})
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -12,9 +13,9 @@ import (
 // socket's memory, one after the other, with warm translations: what Intel MLC
 // measures. The region is far larger than the LLC, and than what the DIMMs have
 // translations for at hand.
-func chase(nvm bool) func(p *fabric.Profile) (float64, error) {
+func chase(nvm bool) func(p *profile.Profile) (float64, error) {
 	const region, page, loads = 1 << 30, 2 << 20, 10_000
-	return func(p *fabric.Profile) (float64, error) {
+	return func(p *profile.Profile) (float64, error) {
 		return ask(p, 1, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
 			m, rand := f.Machine(0), s.Stream("calibration.chase", 0)
 			base, err := m.Mem.Alloc(fabric.Alloc{Name: "chase", Bytes: region, NVM: nvm})
@@ -39,7 +40,7 @@ func chase(nvm bool) func(p *fabric.Profile) (float64, error) {
 
 // randomReads is millions of loads per second of one core whose addresses do not
 // depend on each other, of random lines of its own socket's DRAM.
-func randomReads(p *fabric.Profile) (float64, error) {
+func randomReads(p *profile.Profile) (float64, error) {
 	const region, rounds, loads = 1 << 30, 200, 64
 	return ask(p, 1, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
 		m, rand := f.Machine(0), s.Stream("calibration.random", 0)
@@ -64,7 +65,7 @@ func randomReads(p *fabric.Profile) (float64, error) {
 
 // crossSocket is the bandwidth of one socket's cores that store to the other
 // socket's NVM, in percent of that to their own, each at the best number of cores.
-func crossSocket(p *fabric.Profile) (float64, error) {
+func crossSocket(p *profile.Profile) (float64, error) {
 	var best [2]float64
 	for socket := range best {
 		for _, cores := range []int{1, 2, 4, 8} {
@@ -80,7 +81,7 @@ func crossSocket(p *fabric.Profile) (float64, error) {
 
 // storeBandwidth is bytes per second of cores of socket 0, each of which fills a
 // stretch of a socket's NVM with non-temporal stores.
-func storeBandwidth(p *fabric.Profile, socket, cores int) (float64, error) {
+func storeBandwidth(p *profile.Profile, socket, cores int) (float64, error) {
 	const each, piece, span = 64 << 20, 256, 200 * sim.Microsecond
 	return ask(p, 1, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
 		m := f.Machine(0)
@@ -122,7 +123,7 @@ func total(xs []space.Addr) (sum float64) {
 
 // xlineRate is millions of whole XLines per second that a socket's NVM takes, at
 // random places, from someone who has many under way.
-func xlineRate(p *fabric.Profile) (float64, error) {
+func xlineRate(p *profile.Profile) (float64, error) {
 	const xlines, under, region = 100_000, 1024, 1 << 30
 	return ask(p, 1, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
 		dev, rand := f.Machine(0).NVM(0), s.Stream("calibration.xlines", 0)
@@ -146,7 +147,7 @@ func xlineRate(p *fabric.Profile) (float64, error) {
 
 // lineBytes is the distance from a byte that was loaded to the nearest one that
 // misses.
-func lineBytes(p *fabric.Profile) (float64, error) {
+func lineBytes(p *profile.Profile) (float64, error) {
 	return ask(p, 1, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
 		m := f.Machine(0)
 		a, err := m.Mem.Alloc(fabric.Alloc{Name: "line", Bytes: 1 << 20})

@@ -9,7 +9,7 @@ import (
 
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/profile"
 	"drtmx/notebooks/figures"
 )
 
@@ -68,7 +68,7 @@ type outcome struct {
 
 // run does the experiments, on hardware of its own or, with none, on that of the
 // shipped profiles. step counts them and may be called from several goroutines.
-func (w *work) run(ctx context.Context, on *fabric.Profile, cache batch.Cache, step func()) (*outcome, error) {
+func (w *work) run(ctx context.Context, on *profile.Profile, cache batch.Cache, step func()) (*outcome, error) {
 	specs := w.specs
 	if on != nil {
 		specs = make([]experiment.Spec, len(w.specs))
@@ -110,7 +110,7 @@ func (w *work) run(ctx context.Context, on *fabric.Profile, cache batch.Cache, s
 }
 
 // probes asks the hardware model.
-func (w *work) probes(ctx context.Context, on *fabric.Profile, step func()) ([]float64, error) {
+func (w *work) probes(ctx context.Context, on *profile.Profile, step func()) ([]float64, error) {
 	out, errs := make([]float64, len(w.list)), make([]error, len(w.list))
 	var next atomic.Int64
 	var wait sync.WaitGroup
@@ -134,11 +134,11 @@ func (w *work) probes(ctx context.Context, on *fabric.Profile, step func()) ([]f
 }
 
 // asked is the number of the given hardware, or of the shipped one.
-func (m *measure) asked(on *fabric.Profile) (float64, error) {
+func (m *measure) asked(on *profile.Profile) (float64, error) {
 	if on != nil {
 		return m.ask(on)
 	}
-	p, err := fabric.LoadProfile(m.profile)
+	p, err := profile.Load(m.profile)
 	if err != nil {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package fabric
+package profile
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// ParseProfile reads a profile. Unknown and missing fields, wrong units and
+// Parse reads a profile. Unknown and missing fields, wrong units and
 // kinds are errors that name the field.
-func ParseProfile(b []byte) (*Profile, error) {
+func Parse(b []byte) (*Profile, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(b, &doc); err != nil {
 		return nil, fmt.Errorf("profile: not YAML: %w", err)

@@ -1,4 +1,4 @@
-package fabric
+package profile
 
 import (
 	"fmt"
@@ -74,12 +74,12 @@ func (p *Profile) Clone() *Profile {
 	return &c
 }
 
-// ProfileText is the file of a profile that comes with the package.
-func ProfileText(name string) ([]byte, error) {
-	if _, err := LoadProfile(name); err != nil {
+// Text is the file of a profile that comes with the package.
+func Text(name string) ([]byte, error) {
+	if _, err := Load(name); err != nil {
 		return nil, err
 	}
-	return profileFiles.ReadFile("profiles/" + name + ".yaml")
+	return profileFiles.ReadFile(name + ".yaml")
 }
 
 // SetNumbers replaces values in the text of a profile and leaves everything

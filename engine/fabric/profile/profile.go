@@ -1,4 +1,4 @@
-package fabric
+package profile
 
 import (
 	"embed"
@@ -64,8 +64,8 @@ func (n Number) Time() sim.Time { return sim.Time(math.Round(n.Value * 1000)) }
 // Int is a count.
 func (n Number) Int() int { return int(n.Value) }
 
-// perKB is the time of 1024 bytes at a number of GB/s.
-func (n Number) perKB() sim.Time { return sim.Time(math.Round(1024 * 1000 / n.Value)) }
+// PerKB is the time of 1024 bytes at a number of GB/s.
+func (n Number) PerKB() sim.Time { return sim.Time(math.Round(1024 * 1000 / n.Value)) }
 
 // CPUNumbers is what a core pays for talking to its RNIC, charged by engine/r2. Of
 // these and of the following, those tagged rdma:"only" describe RNICs alone.
@@ -206,7 +206,7 @@ type CPUCosts struct {
 	MHz        int64
 }
 
-func (p *Profile) cpuCosts(t *NodeType) CPUCosts {
+func (p *Profile) CPUCosts(t *NodeType) CPUCosts {
 	c := &p.CPU
 	costs := CPUCosts{
 		PostWQE: c.PostWQE.Time(), MMIO: c.MMIO.Time(), PollEmpty: c.PollEmpty.Time(), PollCQE: c.PollCQE.Time(),
@@ -238,30 +238,30 @@ func (p *Profile) NodeType(name string) (*NodeType, error) {
 // ID is the profile's name and version, as results carry it.
 func (p *Profile) ID() string { return fmt.Sprintf("%s@%d", p.Name, p.Version) }
 
-//go:embed profiles/*.yaml
+//go:embed *.yaml
 var profileFiles embed.FS
 
-// Profiles are the names of the profiles that come with the package.
-func Profiles() []string {
-	files, err := fs.Glob(profileFiles, "profiles/*.yaml")
+// Names are the names of the profiles that come with the package.
+func Names() []string {
+	files, err := fs.Glob(profileFiles, "*.yaml")
 	if err != nil {
-		panic("fabric: " + err.Error()) // the pattern is constant
+		panic("profile: " + err.Error()) // the pattern is constant
 	}
 	for i, f := range files {
-		files[i] = strings.TrimSuffix(strings.TrimPrefix(f, "profiles/"), ".yaml")
+		files[i] = strings.TrimSuffix(f, ".yaml")
 	}
 	slices.Sort(files)
 	return files
 }
 
-// LoadProfile reads a profile that comes with the package.
-func LoadProfile(name string) (*Profile, error) {
-	if !slices.Contains(Profiles(), name) {
-		return nil, fmt.Errorf("profile %q: not found; there is %s", name, strings.Join(Profiles(), ", "))
+// Load reads a profile that comes with the package.
+func Load(name string) (*Profile, error) {
+	if !slices.Contains(Names(), name) {
+		return nil, fmt.Errorf("profile %q: not found; there is %s", name, strings.Join(Names(), ", "))
 	}
-	b, err := profileFiles.ReadFile("profiles/" + name + ".yaml")
+	b, err := profileFiles.ReadFile(name + ".yaml")
 	if err != nil {
 		return nil, fmt.Errorf("profile %q: %w", name, err)
 	}
-	return ParseProfile(b)
+	return Parse(b)
 }

@@ -1,4 +1,4 @@
-package fabric
+package profile
 
 import (
 	"drtmx/engine/fabric/space"
@@ -7,7 +7,7 @@ import (
 
 // TCPNumbers is the kernel between a thread and a NIC without RDMA. A message is a
 // system call of its own at the sender and one at the receiver, which sees it by
-// epoll once the softirq work on it is done; see softirq.go.
+// epoll once the softirq work on it is done; see package fabric.
 type TCPNumbers struct {
 	SendCall       Number `yaml:"send_call" unit:"ns"`
 	SendSegment    Number `yaml:"send_segment" unit:"ns"`
@@ -45,7 +45,7 @@ func (p *Profile) TCPCosts() *TCPCosts {
 
 // Send is the core's time to send a message of n bytes.
 func (c *TCPCosts) Send(n int) sim.Time {
-	return c.sendCall + furtherSegments(n, c.segment)*c.sendSegment + c.copied(n)
+	return c.sendCall + FurtherSegments(n, c.segment)*c.sendSegment + c.copied(n)
 }
 
 // Receive is the core's time to take it from its socket.
@@ -54,8 +54,8 @@ func (c *TCPCosts) Receive(n int) sim.Time { return c.receiveCall + c.copied(n) 
 // copied is the copy of a message's further lines between user and kernel.
 func (c *TCPCosts) copied(n int) sim.Time { return sim.Time(max(n-1, 0)/space.LineBytes) * c.copyLine }
 
-// furtherSegments are those of a message beyond its first.
-func furtherSegments(n, segment int) sim.Time { return sim.Time(max(n-1, 0) / segment) }
+// FurtherSegments are those of a message beyond its first.
+func FurtherSegments(n, segment int) sim.Time { return sim.Time(max(n-1, 0) / segment) }
 
 // tcpLimits are those of the numbers that a queue of messages cannot work without.
 var tcpLimits = map[string]limits{

@@ -1,4 +1,4 @@
-package fabric
+package profile
 
 import (
 	"reflect"
@@ -7,8 +7,8 @@ import (
 )
 
 func TestProfiles(t *testing.T) {
-	for _, name := range Profiles() {
-		p, err := LoadProfile(name)
+	for _, name := range Names() {
+		p, err := Load(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +24,7 @@ func TestProfiles(t *testing.T) {
 	if p.CPU.CoroutineSwitch.Time() != 20_000 {
 		t.Errorf("a coroutine switch takes %d ps, the thesis says 20 ns", p.CPU.CoroutineSwitch.Time())
 	}
-	if _, err := LoadProfile("vla"); err == nil || !strings.Contains(err.Error(), "val") {
+	if _, err := Load("vla"); err == nil || !strings.Contains(err.Error(), "val") {
 		t.Errorf("unknown profile: %v", err)
 	}
 	if _, err := p.NodeType("r74v"); err == nil || !strings.Contains(err.Error(), `"r74v"`) {
@@ -34,7 +34,7 @@ func TestProfiles(t *testing.T) {
 
 // Whatever is wrong with a profile, the error says where.
 func TestProfileErrors(t *testing.T) {
-	b, err := profileFiles.ReadFile("profiles/val.yaml")
+	b, err := profileFiles.ReadFile("val.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,14 +67,14 @@ func TestProfileErrors(t *testing.T) {
 		if bad == good {
 			t.Errorf("%s: the replacement does not fit the file any more", c.name)
 		}
-		if _, err := ParseProfile([]byte(bad)); err == nil || !strings.Contains(err.Error(), c.has) {
+		if _, err := Parse([]byte(bad)); err == nil || !strings.Contains(err.Error(), c.has) {
 			t.Errorf("%s: %v, want %q in it", c.name, err, c.has)
 		}
 	}
 }
 
 func FuzzParseProfile(f *testing.F) {
-	b, err := profileFiles.ReadFile("profiles/val.yaml")
+	b, err := profileFiles.ReadFile("val.yaml")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func FuzzParseProfile(f *testing.F) {
 	f.Add([]byte("name: x\nversion: 1\n"))
 	f.Add([]byte("&a [*a]"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if p, err := ParseProfile(b); err == nil && len(p.NodeTypes) == 0 {
+		if p, err := Parse(b); err == nil && len(p.NodeTypes) == 0 {
 			t.Error("a profile without node types")
 		}
 	})
@@ -106,8 +106,8 @@ func TestNoNumberIsForgotten(t *testing.T) {
 // The scheduler's numbers are Linux's defaults of a machine with eight CPUs or more: those of
 // its source, four times. A profile may have none, and a clone has its own.
 func TestScheduler(t *testing.T) {
-	for _, name := range Profiles() {
-		p, err := LoadProfile(name)
+	for _, name := range Names() {
+		p, err := Load(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,12 +118,12 @@ func TestScheduler(t *testing.T) {
 		if q := p.Clone(); q.Scheduler == p.Scheduler {
 			t.Errorf("%s: a clone shares its scheduler", name)
 		}
-		text, err := ProfileText(name)
+		text, err := Text(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		from := strings.Index(string(text), "\nscheduler:")
-		q, err := ParseProfile([]byte(string(text[:from]) + string(text[strings.Index(string(text), "\nnode_types:"):])))
+		q, err := Parse([]byte(string(text[:from]) + string(text[strings.Index(string(text), "\nnode_types:"):])))
 		if err != nil || q.Scheduler != nil {
 			t.Errorf("%s without a scheduler: %v", name, err)
 		}
@@ -143,41 +143,8 @@ func TestSSDProfile(t *testing.T) {
 	if err := q.Check(); err == nil || !strings.Contains(err.Error(), "ssd.block") {
 		t.Errorf("blocks of 3000 bytes: %v", err)
 	}
-	if p.SSD.Block.Value != 4096 || newSSD(p) == nil {
+	if p.SSD.Block.Value != 4096 {
 		t.Error("a clone shares its disk")
-	}
-	if p.SSD = nil; newSSD(p) != nil {
-		t.Error("a disk without numbers")
-	}
-}
-
-// A lone block takes its latency; blocks behind each other take the link's time each; a block
-// that no byte of a write is in is not written.
-func TestSSD(t *testing.T) {
-	p := loadVal(t)
-	d := newSSD(p)
-	if _, _, done := d.Write(0, 1); done != p.SSD.WriteLatency.Time() {
-		t.Errorf("a lone block takes %d ps", done)
-	}
-	if done := d.Read(1e9, 1); done-1e9 != p.SSD.ReadLatency.Time() {
-		t.Errorf("to read one takes %d ps", done-1e9)
-	}
-	begin, end, done := d.Write(2e9, 100)
-	if end-begin != 100*d.write || done-begin != p.SSD.WriteLatency.Time()+99*d.write {
-		t.Errorf("100 blocks cross the link in %d ps and take %d", end-begin, done-begin)
-	}
-	for _, c := range []struct {
-		offset int64
-		n      int
-		blocks int
-	}{{0, 1, 1}, {0, 4096, 1}, {0, 4097, 2}, {4095, 2, 2}, {4096, 4096, 1}, {100, 8192, 3}} {
-		if got := d.Blocks(c.offset, c.n); got != c.blocks {
-			t.Errorf("%d bytes at %d are in %d blocks", c.n, c.offset, got)
-		}
-	}
-	d.crash(2e9 + 50*d.write)
-	if busy := d.BusyPS(3e9); busy != d.write+d.read+50*d.write {
-		t.Errorf("the link was busy for %d ps", busy)
 	}
 }
 
@@ -190,7 +157,7 @@ func TestCyclesOfMessages(t *testing.T) {
 		tolerance = 1.15
 	)
 	code := func(p *Profile) float64 { return p.CPU.PostWQE.Value + p.CPU.PollCQE.Value + p.CPU.RecvRefill.Value }
-	r74v, err := LoadProfile("r74v")
+	r74v, err := Load("r74v")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,4 +175,13 @@ func TestCyclesOfMessages(t *testing.T) {
 	if val.CPU.MMIO.Value != r74v.CPU.MMIO.Value {
 		t.Errorf("an MMIO takes %g and %g ns: the bus is the same", val.CPU.MMIO.Value, r74v.CPU.MMIO.Value)
 	}
+}
+
+func loadVal(t *testing.T) *Profile {
+	t.Helper()
+	p, err := Load("val")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

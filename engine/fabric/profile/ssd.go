@@ -1,4 +1,4 @@
-package fabric
+package profile
 
 // SSDNumbers is the solid-state disk of a machine and what a core pays the kernel for a request.
 type SSDNumbers struct {

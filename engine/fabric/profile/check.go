@@ -1,4 +1,4 @@
-package fabric
+package profile
 
 import (
 	"fmt"
@@ -68,8 +68,8 @@ var numberLimits = map[string]limits{
 	"node_types.sockets":          {min: 1, max: 8},
 	"node_types.cores_per_socket": {min: 1, max: 128},
 	"node_types.nics":             {min: 1, max: 8},
-	"node_types.llc_ways":         {min: 1, max: maxWays},
-	"node_types.ddio_ways":        {min: 1, max: maxWays},
+	"node_types.llc_ways":         {min: 1, max: MaxWays},
+	"node_types.ddio_ways":        {min: 1, max: MaxWays},
 	"node_types.channels":         {min: 1, max: 16},
 }
 
@@ -158,5 +158,5 @@ func (p *Profile) agree() error {
 	return nil
 }
 
-// maxWays are those of an LLC: what the host has of a set, 24 tags and three words of bits, is one line of its own cache.
-const maxWays = 24
+// MaxWays are those of an LLC: what the host has of a set, 24 tags and three words of bits, is one line of its own cache.
+const MaxWays = 24

@@ -1,4 +1,4 @@
-package fabric
+package profile
 
 import "drtmx/engine/fabric/space"
 
