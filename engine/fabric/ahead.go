@@ -78,7 +78,7 @@ func (f *Fabric) aheadResponder(i uint32) {
 // aheadFlight: where a one-sided access is registered while it is under way.
 func (f *Fabric) aheadFlight(n *NIC, v *verb) {
 	if f.torn {
-		sim.Prefetch(unsafe.Pointer(&n.machine.Mem.flight[flightSlot(v.remote>>space.LineShift)]))
+		n.machine.Mem.aheadFlight(v.remote)
 	}
 }
 
@@ -108,7 +108,7 @@ func (f *Fabric) aheadMemory(i uint32) {
 	f.nics[v.to].machine.AheadBytes(v.remote, int(v.len))
 	f.aheadFlight(f.nics[v.to], v)
 	if v.op.reads() {
-		if m := f.nics[v.from].machine.Mem; v.local < m.top {
+		if m := f.nics[v.from].machine.Mem; m.has(v.local) {
 			m.Ahead(v.local, 1)
 		}
 		return
@@ -175,29 +175,4 @@ func (f *Fabric) aheadPayload(v *verb) {
 		b := f.payload.bytes(v.data, v.len)
 		sim.PrefetchLines(unsafe.Pointer(&b[0]), (len(b)+space.LineBytes-1)/space.LineBytes)
 	}
-}
-
-// aheadMax is how many lines of one access are asked for: large ones stream.
-const aheadMax = 4
-
-// AheadBytes asks for n bytes of the machine's memory and for the cache sets of
-// their lines: what an access to them needs.
-func (m *Machine) AheadBytes(a space.Addr, n int) {
-	if n == 0 {
-		return
-	}
-	first, last := space.Lines(a, n)
-	last = min(last, first+aheadMax-1)
-	if end := (last + 1) << space.LineShift; end <= m.Mem.top { // reserved addresses have none
-		m.Mem.Ahead(first<<space.LineShift, int(last-first)+1)
-	}
-	for l := first; l <= last; l++ {
-		sim.Prefetch(m.setOf(l))
-	}
-}
-
-// setOf is the cache set of a line.
-func (m *Machine) setOf(line space.Addr) unsafe.Pointer {
-	set, _ := m.sockets[m.Mem.Home(line<<space.LineShift)].llc.locate(line)
-	return unsafe.Pointer(set)
 }

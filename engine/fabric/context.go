@@ -114,15 +114,3 @@ func (l *spinLock) hold(m *Machine, core int, at, d sim.Time) (done sim.Time) {
 	l.booked[k] = turn{at, done, core}
 	return done
 }
-
-// lineFrom is what a locked instruction costs when the line was last written by
-// another core, or by nobody.
-func (m *Machine) lineFrom(before, core int) sim.Time {
-	switch {
-	case before == core || before < 0:
-		return m.CPU.Atomic
-	case m.CoreSocket(before) == m.CoreSocket(core):
-		return m.CPU.LineTransfer
-	}
-	return m.CPU.LineTransfer + m.fab.cost.cross
-}

@@ -44,10 +44,7 @@ type costs struct {
 	xlateFetch   sim.Time
 	roundTrip    sim.Time // PCIe and LLC: latency of a fetch from the host
 
-	llcHit, llcNext, llcStore, llcDMA sim.Time
-	dram, dramNext, dramStore         sim.Time
-	dramRandom                        sim.Time
-	cross, walk                       sim.Time
+	memoryCosts
 
 	blueFlame, maxInline, wqe uint32
 	retries, rnrRetries       uint8
@@ -59,7 +56,7 @@ type costs struct {
 }
 
 func newCosts(p *profile.Profile) costs {
-	n, w, e, m := &p.NIC, &p.Wire, &p.PCIe, &p.Memory
+	n, w, e := &p.NIC, &p.Wire, &p.PCIe
 	c := costs{
 		gather: n.TxGather.PerKB(), scatter: n.RxScatter.PerKB(), completion: n.RxCompletion.Time(), txLatency: n.TxLatency.Time(), rxLatency: n.RxLatency.Time(),
 		headNext: uint32(w.Header.Int()), headUD: uint32(w.HeaderUD.Int()), mtu: uint32(w.MTU.Int()),
@@ -67,11 +64,8 @@ func newCosts(p *profile.Profile) costs {
 		oneWay: e.OneWay.Time(), pcie: e.Bandwidth.PerKB(),
 		atomicUnit: n.AtomicUnit.Time(), conflictHold: n.ConflictHold.Time(),
 		qpFetch: n.QPFetch.Time(), xlateFetch: n.TranslationFetch.Time(),
-		llcHit: m.LLCHit.Time(), llcNext: m.LLCNext.Time(), llcStore: m.LLCStore.Time(), llcDMA: m.LLCDMA.Time(),
-		dram: m.DRAM.Time(), dramNext: m.DRAMNext.Time(), dramStore: m.DRAMStore.Time(),
-		dramRandom: m.DRAMRandom.Time(),
-		cross:      m.CrossSocket.Time(), walk: m.TLBWalk.Time(),
-		blueFlame: uint32(n.BlueFlame.Int()), maxInline: uint32(n.MaxInline.Int()), wqe: uint32(e.WQE.Int()),
+		memoryCosts: newMemoryCosts(p),
+		blueFlame:   uint32(n.BlueFlame.Int()), maxInline: uint32(n.MaxInline.Int()), wqe: uint32(e.WQE.Int()),
 		retries: uint8(n.RetryCount.Int()), rnrRetries: uint8(n.RNRRetry.Int()),
 		timeout: sim.Time(4096) * sim.Nanosecond << n.TimeoutExponent.Int(), rnrTimer: n.RNRTimer.Time(),
 		recovery: n.LossRecovery.Time(),

@@ -1,9 +1,6 @@
 package fabric
 
-import (
-	"drtmx/engine/fabric/space"
-	"fmt"
-)
+import "fmt"
 
 // Crash stops the machine at this instant. DRAM and caches are lost and read as
 // zeros, whatever fill function they had; NVM keeps its persistent domain and a
@@ -14,22 +11,9 @@ import (
 //
 // Cores are not known here: whoever runs programs on them has to stop them.
 func (m *Machine) Crash() error {
-	switch {
-	case m.Mem.down:
-		return fmt.Errorf("fabric: machine %d crashes, it is down already: restart it first", m.ID)
-	case m.Mem.nvm.any() && m.Mem.durable == nil:
-		return fmt.Errorf("fabric: machine %d crashes, and nobody knows what its NVM keeps: set Config.Durability", m.ID)
+	if err := m.crash(); err != nil {
+		return err
 	}
-	if d := m.Mem.durable; d != nil {
-		d.crash()
-	}
-	m.Mem.lose()
-	m.Mem.down = true
-	m.SSD.crash(m.fab.sim.Now())
-	for _, s := range m.sockets {
-		clear(s.llc.sets)
-	}
-	m.shared = nil
 	now := m.fab.sim.Now()
 	for _, n := range m.NICs {
 		n.off = true
@@ -44,9 +28,6 @@ func (m *Machine) Crash() error {
 	return nil
 }
 
-// Down says that the machine has crashed and not been restarted.
-func (m *Machine) Down() bool { return m.Mem.down }
-
 // Restart brings the machine back with what its NVM kept and empty DRAM. Its old
 // queue pairs, and those of its peers to it, stay in the error state. It is refused
 // as long as requests of before the crash are under way.
@@ -60,8 +41,7 @@ func (m *Machine) Restart() error {
 			return fmt.Errorf("fabric: machine %d restarts at %d ps with a %v of before the crash under way: let some microseconds pass", m.ID, f.sim.Now(), v.op)
 		}
 	}
-	m.Mem.down = false
-	clear(m.Mem.flight) // stores in whose middle the cores stopped
+	m.restart()
 	for _, n := range m.NICs {
 		n.off = false
 	}
@@ -91,49 +71,5 @@ func (f *Fabric) abandon(h *QP) {
 		if queued[uint32(i)] && v.flags&(ready|waiting) == ready { // no event will come
 			f.give(uint32(i), v)
 		}
-	}
-}
-
-// crash leaves in the memory what is persistent, and some of what is in flight.
-func (d *durability) crash() {
-	now := d.m.fab.sim.Now()
-	d.settleAll(now)
-	flying := d.inFlight(now) // with their bytes, before these are gone
-	mem := d.m.Mem
-	for i := range d.list {
-		o := &d.list[i]
-		if k, open := d.index[o.line]; !open || k != uint32(i) {
-			continue
-		}
-		b := d.line(o.line)
-		copy(mem.Bytes(o.line<<space.LineShift, space.LineBytes), b[:])
-	}
-	for i := range flying {
-		p := &flying[i]
-		if d.rand.Intn(2) == 0 {
-			copy(mem.Bytes(p.line<<space.LineShift+space.Addr(p.lo), int(p.hi-p.lo)), p.data[p.lo:p.hi])
-		}
-	}
-	clear(d.index)
-	d.list, d.free, d.ring, d.head = d.list[:0], d.free[:0], d.ring[:0], 0
-}
-
-// lose empties the DRAM.
-func (m *Memory) lose() {
-	for i := range m.arrays {
-		m.arrays[i].lose()
-	}
-	for from := space.Addr(1 << space.HugeShift); from < m.top; {
-		to := from
-		for to < m.top && !m.onNVM(to) {
-			to += 1 << space.HugeShift
-		}
-		if to > from {
-			space.Forget(m.buf[from:to])
-			for b := from >> space.BlockShift; b < to>>space.BlockShift; b += 64 { // 2 MB are whole words
-				m.pending[b>>6] = 0
-			}
-		}
-		from = to + 1<<space.HugeShift
 	}
 }

@@ -103,7 +103,7 @@ func (x *Exploration) Accessed(mem *Memory, a space.Addr, n int, write bool, who
 	for n > 0 {
 		some := min(n, int(space.LineBytes-a%space.LineBytes))
 		h := fold(fold(fold(orderSeed, who), a%space.LineBytes), uint64(some))
-		if a+space.Addr(some) <= mem.top && a >= 1<<space.HugeShift { // else reserved: no bytes
+		if mem.has(a+space.Addr(some)-1) && a >= 1<<space.HugeShift { // else reserved: no bytes
 			for _, b := range mem.Bytes(a, some) {
 				h = fold(h, uint64(b))
 			}

@@ -23,8 +23,6 @@ type Config struct {
 	// access to the same lines is under way. Without it every access is atomic,
 	// which no hardware is: for finding out what a protocol owes to its checks.
 	TornReads bool
-	// LossPPM is how many datagrams (and UC packets) of a million are lost.
-	LossPPM uint32
 	// CacheNum / CacheDen shrink the capacities that matter relative to the
 	// population (LLC, TLBs), as the population is shrunk. 0 means 1.
 	CacheNum, CacheDen uint32
@@ -37,6 +35,8 @@ type Config struct {
 	// Machine.Crash, AfterCrash and Where need it. It costs the host time, not the
 	// simulated cluster.
 	Durability bool
+	// LossPPM is how many datagrams (and UC packets) of a million are lost.
+	LossPPM uint32
 	// NICs is how many RNICs a machine uses; 0 means all that it has.
 	NICs int
 	// Exploration holds messages back and notes the order of accesses, nil for none.
@@ -49,7 +49,7 @@ type Fabric struct {
 	profile  *profile.Profile
 	cost     costs
 	machines []*Machine
-	tags     tagSpace
+	hosts    *Hosts
 
 	verbs []verb
 	free  uint32  // first free verb
@@ -60,13 +60,6 @@ type Fabric struct {
 	firstNIC []uint16
 
 	qps []QP // not used yet
-
-	nvm struct { // of all machines that have any
-		ops                    []nvmOp
-		free                   uint32
-		arbiters               []*arbiter
-		kOp, kArbiter, kPosted sim.Kind
-	}
 
 	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp, kAdmit sim.Kind
 	kSoftirq                                                                       sim.Kind // without RDMA
@@ -111,13 +104,8 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 	if n := len(c.NodeTypes); n != 0 && n != c.Machines {
 		return nil, fmt.Errorf("fabric: node types has %d entries for %d machines: give one each or none", n, c.Machines)
 	}
-	if c.CacheNum == 0 {
-		c.CacheNum = 1
-	}
-	if c.CacheDen == 0 {
-		c.CacheDen = 1
-	}
 	f := &Fabric{sim: s, profile: c.Profile, cost: newCosts(c.Profile), free: none, firstNIC: []uint16{0}, torn: c.TornReads, loss: c.LossPPM, explored: c.Exploration}
+	f.hosts = newHosts(s, c.Profile, HostConfig{TornReads: c.TornReads, CacheNum: c.CacheNum, CacheDen: c.CacheDen, NoDDIO: c.NoDDIO, Durability: c.Durability, NVM: c.NVM}, f.writing)
 	f.register()
 	f.lookAhead()
 	most := space.PerMachine(c.Machines)
@@ -141,9 +129,7 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 		f.nics = append(f.nics, m.NICs...)
 		f.firstNIC = append(f.firstNIC, uint16(len(f.nics)))
 	}
-	if len(f.nvm.arbiters) > 0 {
-		f.registerNVM()
-	}
+	f.hosts.opened(f.admit)
 	return f, nil
 }
 
@@ -160,7 +146,7 @@ func (f *Fabric) Close() error {
 		errs = append(errs, m.Mem.close())
 	}
 	f.machines = nil
-	errs = append(errs, f.tags.close())
+	errs = append(errs, f.hosts.close())
 	return errors.Join(errs...)
 }
 
@@ -203,7 +189,7 @@ func (f *Fabric) SetRCLoss(ppm uint32) { f.rcLoss = ppm }
 // SetDDIO switches whether DMA writes go to the LLC, on all sockets.
 func (f *Fabric) SetDDIO(on bool) {
 	for _, m := range f.machines {
-		for k := range m.sockets {
+		for k := range m.Sockets() {
 			m.SetDDIO(k, on)
 		}
 	}
@@ -214,14 +200,7 @@ func (f *Fabric) SetDDIO(on bool) {
 func (f *Fabric) OutOfOrder() uint64 {
 	var n uint64
 	for _, m := range f.machines {
-		for _, s := range m.sockets {
-			for i := range s.channels {
-				n += s.channels[i].OOO
-			}
-		}
-		for i := range m.interconnect {
-			n += m.interconnect[i].OOO
-		}
+		m.Host.stations(func(_ string, _ int, s *sim.FIFO) { n += s.OOO })
 		for _, c := range m.NICs {
 			for _, s := range c.stations() {
 				n += s.OOO
@@ -253,14 +232,7 @@ func (f *Fabric) Usage(to []metrics.Usage) []metrics.Usage {
 			add(metrics.PCIeBus, 2*i+1, &n.down)
 			add(NICContext, i, &n.fetch)
 		}
-		for k, s := range m.sockets {
-			for i := range s.channels {
-				add(metrics.MemoryBus, k*len(s.channels)+i, &s.channels[i])
-			}
-		}
-		for i := range m.interconnect {
-			add(Interconnect, i, &m.interconnect[i])
-		}
+		m.Host.stations(func(resource string, index int, s *sim.FIFO) { add(resource, index, s) })
 		for core, s := range m.softirqs {
 			if s != nil {
 				add(SoftirqCore, core, s)

@@ -1,6 +1,11 @@
 package fabric
 
-import "drtmx/engine/fabric/space"
+import (
+	"unsafe"
+
+	"drtmx/engine/fabric/space"
+	"drtmx/engine/sim"
+)
 
 // flightSlots is the number of counters for accesses under way. Lines that
 // share one make an access tear that need not: allowed, and rare.
@@ -69,4 +74,9 @@ func (m *Memory) overlapped(a space.Addr, n int, write, self bool) bool {
 		}
 	}
 	return false
+}
+
+// aheadFlight asks the host for where an access to a line is registered.
+func (m *Memory) aheadFlight(a space.Addr) {
+	sim.Prefetch(unsafe.Pointer(&m.flight[flightSlot(a>>space.LineShift)]))
 }

@@ -362,3 +362,6 @@ func fold(h, x uint64) uint64 {
 	h = (h ^ x) * 0x9e3779b97f4a7c15
 	return h ^ h>>29
 }
+
+// has says whether an address has bytes, as those that are only reserved have not.
+func (m *Memory) has(a space.Addr) bool { return a < m.top }

@@ -9,10 +9,9 @@ import (
 
 // NIC is an RNIC: a port to the switch and a PCIe slot at one socket.
 type NIC struct {
+	Port
 	Index   int
-	number  uint16 // in the fabric
 	machine *Machine
-	socket  int
 
 	tx     sim.FIFO   // send pipeline: requests and responses
 	rx     sim.FIFO   // receive pipeline
@@ -33,12 +32,10 @@ type NIC struct {
 	misses   []uint32 // requests that wait to have their contexts fetched
 	pages    tlb
 	luck     *sim.Rand // of packets that arrive
-	posted   *posted   // writes that memory has not taken; nil on machines without NVM
 	queues   []int     // cores that its receive queues interrupt; none with RDMA
 	off      bool
 	slow     sim.Time // percent that the pipelines take longer; 0: as they should
 	cqe      uint32   // bytes of a completion
-	traffic  Traffic  // but what concerns the LLC
 }
 
 func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
@@ -51,9 +48,10 @@ func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
 	for 1<<granule < p.ConflictGranule.Int() {
 		granule++
 	}
-	n := &NIC{Index: index, number: number, machine: m, socket: socket, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: space.Addr(slots - 1),
+	n := &NIC{Index: index, machine: m, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: space.Addr(slots - 1),
 		granule: granule, cqe: uint32(m.fab.profile.PCIe.CQE.Int()), qps: []*QP{nil}, datagram: []bool{false}, contexts: contexts{limit: p.QPContexts.Int()}, pages: newTLB(translations),
 		luck: m.fab.sim.Stream("fabric.loss", uint64(m.ID)<<8|uint64(index))}
+	m.attach(&n.Port, number, socket)
 	if m.fab.profile.TCP != nil { // the kernel keeps the connections, and gives physical addresses
 		n.contexts.limit, n.pages = math.MaxInt, tlb{}
 		n.receiveQueues(m.fab.profile.TCP.Queues.Int())
@@ -63,9 +61,6 @@ func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
 
 // Machine is the machine the RNIC sits in.
 func (n *NIC) Machine() *Machine { return n.machine }
-
-// Socket is the socket it is attached to.
-func (n *NIC) Socket() int { return n.socket }
 
 // SetDown makes the RNIC deaf to others: their requests and messages vanish until it
 // is up again. RC peers try again and fail in the end. What it sends itself goes out,
@@ -276,4 +271,54 @@ func (c *contexts) added(qps []*QP) {
 			c.touch(uint32(i))
 		}
 	}
+}
+
+// admit lets requests that wait for room among the posted writes of an RNIC go on as far as there is room.
+func (f *Fabric) admit(number uint32) {
+	n, now := f.nics[number], f.sim.Now()
+	n.posted.reopen()
+	for {
+		i, ok := n.posted.next()
+		if !ok {
+			break
+		}
+		v := &f.verbs[i]
+		r := v.r
+		if r.state&failed != 0 || n.off {
+			f.vanish(n, r, i, v, now)
+		} else {
+			f.receive(n, r, i, v, now)
+		}
+		f.back(n, r, i)
+	}
+	n.posted.rest()
+}
+
+// back has the requests behind one that was let in and has to be sent again come
+// again as well: its receiver was not ready, or nobody answers. They waited for room
+// behind it, and would overtake it.
+func (f *Fabric) back(n *NIC, r *QP, i uint32) {
+	l := &r.lanes[arriving]
+	if r.state>>arriving&1 == 0 || l.first != i {
+		return
+	}
+	n.posted.leave(func(k uint32) bool {
+		if f.verbs[k].r != r {
+			return false
+		}
+		f.sim.At(l.until, f.kRx, k)
+		return true
+	})
+}
+
+// behindWrites says whether a READ or atomic has to wait for posted writes that came
+// before it, and lets it.
+func (f *Fabric) behindWrites(n *NIC, r *QP, i uint32, now sim.Time) bool {
+	at, waits := n.posted.before(i, now)
+	if !waits {
+		r.clear(executing, i)
+		return false
+	}
+	f.stall(r, executing, f.kMem, i, at)
+	return true
 }

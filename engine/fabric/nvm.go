@@ -27,7 +27,6 @@ const Interconnect = "interconnect"
 // nvmSocket is what a socket with NVM has beside its LLC and DRAM.
 type nvmSocket struct {
 	dev  Device
-	f    *Fabric
 	rand *sim.Rand // of replacement
 	// lines are the LLC's lines by set and way, for evicted ones go to the device.
 	lines []uint32
@@ -50,8 +49,8 @@ type nvmSocket struct {
 }
 
 // equip gives the sockets their NVM.
-func (m *Machine) equip(c *Config) error {
-	p := m.fab.profile.NVM
+func (m *Host) equip() error {
+	c, p := &m.hosts.config, m.hosts.profile.NVM
 	if c.NVM == nil || p == nil {
 		return nil
 	}
@@ -71,7 +70,7 @@ func (m *Machine) equip(c *Config) error {
 			return fmt.Errorf("NVM of machine %d: socket %d has some and socket 0 has not: give all some or none", m.ID, k)
 		}
 		m.Mem.nvm.sockets[k].there = true
-		x := &nvmSocket{dev: dev, f: m.fab, rand: m.fab.sim.Stream("fabric.llc", uint64(m.ID)<<8|uint64(k)),
+		x := &nvmSocket{dev: dev, rand: m.hosts.sim.Stream("fabric.llc", uint64(m.ID)<<8|uint64(k)),
 			ways: bits.OnesCount32(s.llc.all), first: unsafe.Pointer(&s.llc.sets[0]),
 			evictions: newHorizon(p.Evictions.Int()), arbiters: make([]arbiter, p.DIMMs.Int()),
 			path: p.Path.Time(), streamPath: p.StreamPath.Time(), trackers: p.RemoteWrites.Int(), stream: p.StreamStore.Time(), merger: merger{places: make([]partialWrite, p.PartialWrites.Int())}, directory: p.Directory.Time(),
@@ -79,7 +78,7 @@ func (m *Machine) equip(c *Config) error {
 			dimms:    m.Mem.nvm.dimms, unitShift: m.Mem.nvm.unitShift}
 		x.lines = make([]uint32, len(s.llc.sets)*x.ways)
 		for i := range x.arbiters {
-			x.arbiters[i].open(m.fab, x, uint64(m.ID)<<16|uint64(k)<<8|uint64(i))
+			x.arbiters[i].open(m.hosts, x, uint64(m.ID)<<16|uint64(k)<<8|uint64(i))
 		}
 		s.nvm = x
 	}
@@ -94,15 +93,12 @@ func (m *Machine) equip(c *Config) error {
 	for i := range m.streams {
 		m.streams[i] = stream{core: i, machine: m, buffers: p.CombiningBuffers.Int(), fills: newHorizon(p.FillBuffers.Int())}
 	}
-	for _, n := range m.NICs {
-		n.posted = newPosted(n, p.PostedWrites.Int())
-	}
 	return nil
 }
 
 // linkSockets gives the sockets their ways to each other. What leaves one of two is what
 // reaches the other, whichever of them the memory belongs to.
-func (m *Machine) linkSockets() {
+func (m *Host) linkSockets() {
 	m.interconnect = make([]sim.FIFO, 2*len(m.sockets))
 	if len(m.sockets) == 2 {
 		m.interconnect = m.interconnect[:2]
@@ -117,7 +113,7 @@ func (m *Machine) linkSockets() {
 }
 
 // NVM is the device behind a socket, nil if it has none.
-func (m *Machine) NVM(socket int) Device {
+func (m *Host) NVM(socket int) Device {
 	if x := m.sockets[socket].nvm; x != nil {
 		return x.dev
 	}
@@ -126,10 +122,10 @@ func (m *Machine) NVM(socket int) Device {
 
 // SetDDIO switches whether DMA writes that enter at a socket go to the LLC. It is
 // a property of the socket's root ports, so it acts on DRAM too.
-func (m *Machine) SetDDIO(socket int, on bool) { m.sockets[socket].ddio = on }
+func (m *Host) SetDDIO(socket int, on bool) { m.sockets[socket].ddio = on }
 
 // DDIO says whether it is on.
-func (m *Machine) DDIO(socket int) bool { return m.sockets[socket].ddio }
+func (m *Host) DDIO(socket int) bool { return m.sockets[socket].ddio }
 
 // horizon is a number of places that are used in turn, each until a time.
 type horizon struct {
@@ -161,7 +157,7 @@ func (x *nvmSocket) owner(set *llcSet, way int) *uint32 {
 // had to leave was taken by its memory. A way that was not used recently makes room;
 // of several, for lines that stores or DMA writes bring, any: sets are not in step,
 // so a stream of writes does not leave the cache in its order (thesis figure 2-15).
-func (s *socket) fill(m *Machine, now sim.Time, line space.Addr, set *llcSet, tag uint16, allowed uint32, random bool) (way int, left sim.Time) {
+func (s *socket) fill(m *Host, now sim.Time, line space.Addr, set *llcSet, tag uint16, allowed uint32, random bool) (way int, left sim.Time) {
 	x := s.nvm
 	free := set.unused(allowed)
 	if random {
@@ -193,7 +189,7 @@ func (x *nvmSocket) pick(set *llcSet, ways uint32) int {
 }
 
 // writeBack writes a dirty line to its memory and returns when that takes it.
-func (s *socket) writeBack(m *Machine, now sim.Time, line space.Addr) sim.Time {
+func (s *socket) writeBack(m *Host, now sim.Time, line space.Addr) sim.Time {
 	if m.Mem.onNVM(line << space.LineShift) {
 		at := s.nvm.dev.Write(now, m.Mem.deviceLine(line))
 		if d := m.Mem.durable; d != nil {
@@ -211,7 +207,7 @@ func (x *nvmSocket) cross(now sim.Time, away int) sim.Time {
 }
 
 // accessNVM is Access on sockets with NVM, and of the kinds that are for it.
-func (m *Machine) accessNVM(core int, now sim.Time, a space.Addr, n int, kind Kind) (t sim.Time) {
+func (m *Host) accessNVM(core int, now sim.Time, a space.Addr, n int, kind Kind) (t sim.Time) {
 	s := m.sockets[m.Mem.Home(a)]
 	first, last := space.Lines(a, n)
 	switch kind {
@@ -224,7 +220,7 @@ func (m *Machine) accessNVM(core int, now sim.Time, a space.Addr, n int, kind Ki
 	case Flush:
 		for l := first; l <= last; l++ {
 			m.flushLine(core, s, l)
-			t += m.fab.cost.llcStore
+			t += m.hosts.cost.llcStore
 		}
 		return t
 	case Store:
@@ -235,8 +231,8 @@ func (m *Machine) accessNVM(core int, now sim.Time, a space.Addr, n int, kind Ki
 
 // loadNVM is a load of some lines: the first takes its time, further ones come
 // side by side.
-func (m *Machine) loadNVM(core int, s *socket, first, last space.Addr) (t sim.Time) {
-	c, now := &m.fab.cost, m.fab.sim.Now()
+func (m *Host) loadNVM(core int, s *socket, first, last space.Addr) (t sim.Time) {
+	c, now := &m.hosts.cost, m.hosts.sim.Now()
 	far := m.far(core, s)
 	for l := first; l <= last; l++ {
 		set, tag := s.llc.locate(l)
@@ -261,8 +257,8 @@ func (m *Machine) loadNVM(core int, s *socket, first, last space.Addr) (t sim.Ti
 
 // storeNVM is a store of some lines. The store buffer hides what a line takes to
 // come, but a core fetches only so many at once.
-func (m *Machine) storeNVM(core int, s *socket, now sim.Time, first, last space.Addr) (t sim.Time) {
-	c, clock := &m.fab.cost, m.fab.sim.Now()
+func (m *Host) storeNVM(core int, s *socket, now sim.Time, first, last space.Addr) (t sim.Time) {
+	c, clock := &m.hosts.cost, m.hosts.sim.Now()
 	far := m.far(core, s)
 	fills := &m.streams[core].fills
 	for l := first; l <= last; l++ {
@@ -282,19 +278,19 @@ func (m *Machine) storeNVM(core int, s *socket, now sim.Time, first, last space.
 }
 
 // far is what the other socket adds to a latency.
-func (m *Machine) far(core int, s *socket) sim.Time {
+func (m *Host) far(core int, s *socket) sim.Time {
 	if m.sockets[m.CoreSocket(core)] != s {
-		return m.fab.cost.cross
+		return m.hosts.cost.cross
 	}
 	return 0
 }
 
 // fetch is how long a line takes from memory. One that is to be written by the
 // other socket is noted in the directory, which is in the memory (Cascade Lake).
-func (s *socket) fetch(m *Machine, now sim.Time, line space.Addr, far sim.Time, own bool) sim.Time {
+func (s *socket) fetch(m *Host, now sim.Time, line space.Addr, far sim.Time, own bool) sim.Time {
 	x := s.nvm
 	if !m.Mem.onNVM(line << space.LineShift) {
-		return m.fab.cost.dram + far + s.dram(now, line) - now - s.line
+		return m.hosts.cost.dram + far + s.dram(now, line) - now - s.line
 	}
 	dl := m.Mem.deviceLine(line)
 	d := x.path + x.dev.Read(now, dl) - now
@@ -320,7 +316,7 @@ func (s *socket) note(now sim.Time, dl uint64) {
 
 // claim makes room for a line that a core brings into the LLC, and is how long
 // the core waits because too many lines are on their way out.
-func (s *socket) claim(m *Machine, now sim.Time, line space.Addr, set *llcSet, tag uint16, random bool) sim.Time {
+func (s *socket) claim(m *Host, now sim.Time, line space.Addr, set *llcSet, tag uint16, random bool) sim.Time {
 	e := &s.nvm.evictions
 	random = random && m.Mem.onNVM(line<<space.LineShift)
 	if _, left := s.fill(m, now, line, set, tag, s.llc.all, random); left > now {
@@ -331,7 +327,7 @@ func (s *socket) claim(m *Machine, now sim.Time, line space.Addr, set *llcSet, t
 
 // storeNT is a non-temporal store to one line, from a to end. A copy in the cache, which is at
 // least as new as memory, is merged into it.
-func (m *Machine) storeNT(core int, s *socket, line, a, end space.Addr) sim.Time {
+func (m *Host) storeNT(core int, s *socket, line, a, end space.Addr) sim.Time {
 	set, tag := s.llc.locate(line)
 	if way := s.llc.find(set, tag); way >= 0 {
 		set.drop(way)
@@ -339,11 +335,11 @@ func (m *Machine) storeNT(core int, s *socket, line, a, end space.Addr) sim.Time
 	}
 	partial := end-a < space.LineBytes
 	if !m.Mem.onNVM(line << space.LineShift) {
-		if now := m.fab.sim.Now(); partial {
+		if now := m.hosts.sim.Now(); partial {
 			s.dram(now, line)
 		}
-		s.dram(m.fab.sim.Now(), line)
-		return m.fab.cost.llcStore
+		s.dram(m.hosts.sim.Now(), line)
+		return m.hosts.cost.llcStore
 	}
 	m.streams[core].add(ntLine{s: s, line: m.Mem.deviceLine(line), partial: partial, far: m.far(core, s),
 		mem: line, lo: uint8(a - line<<space.LineShift), hi: uint8(end - line<<space.LineShift)})
@@ -352,7 +348,7 @@ func (m *Machine) storeNT(core int, s *socket, line, a, end space.Addr) sim.Time
 
 // flushLine writes a line back if it is dirty, through the core's buffers, so that
 // a fence waits for it.
-func (m *Machine) flushLine(core int, s *socket, line space.Addr) {
+func (m *Host) flushLine(core int, s *socket, line space.Addr) {
 	set, tag := s.llc.locate(line)
 	way := s.llc.find(set, tag)
 	if way < 0 || set.dirty>>way&1 == 0 {
@@ -360,7 +356,7 @@ func (m *Machine) flushLine(core int, s *socket, line space.Addr) {
 	}
 	set.dirty &^= 1 << way
 	if !m.Mem.onNVM(line << space.LineShift) {
-		s.dram(m.fab.sim.Now(), line)
+		s.dram(m.hosts.sim.Now(), line)
 		return
 	}
 	m.streams[core].add(ntLine{s: s, line: m.Mem.deviceLine(line), mem: line, hi: space.LineBytes})

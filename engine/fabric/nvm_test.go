@@ -296,7 +296,7 @@ func TestPartialWritesInOrder(t *testing.T) {
 	n := m.NICs[0]
 	write := func(a space.Addr) {
 		n.claim(ByWrite, a, 16)
-		m.dmaWriteNVM(n, b.sim.Now(), a, 16)
+		m.dmaWriteNVM(&n.Port, b.sim.Now(), a, 16)
 	}
 	c := &b.f.cost
 	line := 201*sim.Nanosecond + c.llcDMA
@@ -442,19 +442,19 @@ func TestOrderBehindPostedWrites(t *testing.T) {
 // machine whose LLC answers at once: at the same instant it would look for ever.
 func TestReadWaitsForUnknownWrites(t *testing.T) {
 	b, _ := nvmBed(t, 0, false)
-	b.f.cost.llcDMA = 0
+	b.f.hosts.cost.llcDMA = 0
 	n, r := b.f.Machine(1).NICs[0], b.workers[0].rc[1].peer
 	line := n.posted.push(unknown)
 	i, v := b.f.take()
 	v.r = r
-	if !n.posted.before(r, i, b.sim.Now()) {
+	if !b.f.behindWrites(n, r, i, b.sim.Now()) {
 		t.Fatal("the READ does not wait")
 	}
 	if until := r.lanes[executing].until; until <= b.sim.Now() {
 		t.Errorf("the READ looks again at %d ps, which is now", until)
 	}
 	n.posted.set(line, b.sim.Now())
-	if n.posted.before(r, i, b.sim.Now()) {
+	if b.f.behindWrites(n, r, i, b.sim.Now()) {
 		t.Error("the READ waits, and everything before it was taken")
 	}
 }

@@ -261,7 +261,7 @@ func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 		h.outstanding--
 		svc = c.written(v.local, v.len)
 		n.claim(ByFill, v.local, v.len)
-		n.machine.dmaWrite(n, now, v.local, v.len)
+		n.machine.dmaWrite(&n.Port, now, v.local, v.len)
 		v.stamp.add(atPCIe, c.oneWay)
 		v.mark += c.oneWay
 	}

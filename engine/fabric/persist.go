@@ -30,7 +30,7 @@ func (p Place) String() string { return [...]string{"persistent", "in cache", "i
 // persistent, those that are. A line's bytes move there with the write that the
 // memory controller accepts, as they are when they are sent to it.
 type durability struct {
-	m     *Machine
+	m     *Host
 	index map[space.Addr]uint32
 	list  []openLine
 	free  []uint32
@@ -68,8 +68,8 @@ type piece struct {
 	data   [space.LineBytes]byte
 }
 
-func newDurability(m *Machine) *durability {
-	return &durability{m: m, index: map[space.Addr]uint32{}, rand: m.fab.sim.Stream("fabric.crash", uint64(m.ID))}
+func newDurability(m *Host) *durability {
+	return &durability{m: m, index: map[space.Addr]uint32{}, rand: m.hosts.sim.Stream("fabric.crash", uint64(m.ID))}
 }
 
 // Change says that n bytes at a are about to change. Whoever stores to Bytes
@@ -101,7 +101,7 @@ func (d *durability) change(a space.Addr, n int) {
 }
 
 // dmaBytes is dmaWrite with the bytes, which move to the memory only afterwards.
-func (m *Machine) dmaBytes(n *NIC, now sim.Time, a space.Addr, count uint32, b []byte) {
+func (m *Host) dmaBytes(n *Port, now sim.Time, a space.Addr, count uint32, b []byte) {
 	d := m.Mem.durable
 	if d == nil {
 		m.dmaWrite(n, now, a, count)
@@ -129,7 +129,7 @@ func overlay(to []byte, at space.Addr, from []byte, fromAt space.Addr) {
 
 // land notes that a memory controller accepts bytes lo to hi of a line.
 func (d *durability) land(at sim.Time, l space.Addr, lo, hi uint8) {
-	d.settle(d.m.fab.sim.Now())
+	d.settle(d.m.hosts.sim.Now())
 	k, open := d.index[l]
 	if !open { // nothing has changed, or a crash came in between
 		return
@@ -179,7 +179,7 @@ func (d *durability) cached(l space.Addr) bool {
 
 // CachePersistent says whether the LLC belongs to the persistent domain: that of
 // the NVM's successor does (thesis §2.4).
-func (m *Machine) CachePersistent() bool { return m.Type.NVMGeneration.Int() > 1 }
+func (m *Host) CachePersistent() bool { return m.Type.NVMGeneration.Int() > 1 }
 
 // line is what of a line is persistent now, for certain.
 func (d *durability) line(l space.Addr) (b [space.LineBytes]byte) {
@@ -209,25 +209,25 @@ func (d *durability) inFlight(now sim.Time) (all []piece) {
 		}
 	}
 	part := func(w *partialWrite) {
-		if w.nic != nil && w.nic.machine == d.m {
+		if w.nic != nil && w.nic.host == d.m {
 			add(w.line, w.lo, w.hi)
 		}
 	}
-	f := d.m.fab
+	h := d.m.hosts
 	for i := range d.m.streams {
 		w := &d.m.streams[i]
 		for k := w.head; k < len(w.queue); k++ {
 			nt(&w.queue[k])
 		}
 	}
-	for _, a := range f.nvm.arbiters {
+	for _, a := range h.nvm.arbiters {
 		for i := range a.waiting {
 			nt(&a.waiting[i])
 		}
 	}
-	for i := range f.nvm.ops {
-		nt(&f.nvm.ops[i].nt)
-		part(&f.nvm.ops[i].part)
+	for i := range h.nvm.ops {
+		nt(&h.nvm.ops[i].nt)
+		part(&h.nvm.ops[i].part)
 	}
 	for _, s := range d.m.sockets {
 		for i := range s.nvm.tracking {
@@ -249,29 +249,18 @@ func (d *durability) inFlight(now sim.Time) (all []piece) {
 // inRNIC adds the WRITEs that an RNIC of the machine has taken, and perhaps
 // acknowledged, and that have not reached the cache or memory.
 func (d *durability) inRNIC(all []piece) []piece {
-	f := d.m.fab
-	for i := range f.verbs {
-		v := &f.verbs[i]
-		if !v.writing() || f.nics[v.to].machine != d.m {
-			continue
-		}
-		b := f.payload.bytes(v.data, v.len)
-		for l, last := space.Lines(v.remote, int(v.len)); l <= last; l++ {
+	d.m.hosts.inRNIC(d.m, func(a space.Addr, b []byte) {
+		for l, last := space.Lines(a, len(b)); l <= last; l++ {
 			if !d.m.Mem.onNVM(l << space.LineShift) {
 				continue
 			}
 			start := l << space.LineShift
-			p := piece{line: l, lo: uint8(max(v.remote, start) - start), hi: uint8(min(v.remote+space.Addr(v.len), start+space.LineBytes) - start)}
-			overlay(p.data[:], start, b, v.remote)
+			p := piece{line: l, lo: uint8(max(a, start) - start), hi: uint8(min(a+space.Addr(len(b)), start+space.LineBytes) - start)}
+			overlay(p.data[:], start, b, a)
 			all = append(all, p)
 		}
-	}
+	})
 	return all
-}
-
-// writing says that a verb is a WRITE between the RNIC and the memory.
-func (v *verb) writing() bool {
-	return v.op == Write && v.flags&memory != 0 && v.len > 0 && v.data != none
 }
 
 // settleAll applies what was accepted up to and including now.
@@ -282,12 +271,12 @@ func (d *durability) settleAll(now sim.Time) {
 
 // Where says where the newest bytes of a line are. Without Config.Durability
 // everything counts as persistent.
-func (m *Machine) Where(a space.Addr) Place {
+func (m *Host) Where(a space.Addr) Place {
 	d, l := m.Mem.durable, a>>space.LineShift
 	if d == nil || !m.Mem.onNVM(a) {
 		return Persistent
 	}
-	now := m.fab.sim.Now()
+	now := m.hosts.sim.Now()
 	d.settleAll(now)
 	for _, p := range d.inFlight(now) {
 		if p.line == l {
@@ -303,7 +292,7 @@ func (m *Machine) Where(a space.Addr) Place {
 // AfterCrash is what n bytes at a would be if the machine crashed now: of NVM what
 // is persistent, and of what is in flight a random part, by lines; none of it if r
 // is nil. DRAM is lost. Nothing changes by looking.
-func (m *Machine) AfterCrash(a space.Addr, n int, r *sim.Rand) []byte {
+func (m *Host) AfterCrash(a space.Addr, n int, r *sim.Rand) []byte {
 	out := make([]byte, n)
 	d := m.Mem.durable
 	if !m.Mem.onNVM(a) {
@@ -313,7 +302,7 @@ func (m *Machine) AfterCrash(a space.Addr, n int, r *sim.Rand) []byte {
 		copy(out, m.Mem.Bytes(a, n))
 		return out
 	}
-	now := m.fab.sim.Now()
+	now := m.hosts.sim.Now()
 	d.settleAll(now)
 	for l, last := space.Lines(a, n); l <= last; l++ {
 		b := d.line(l)
@@ -328,12 +317,4 @@ func (m *Machine) AfterCrash(a space.Addr, n int, r *sim.Rand) []byte {
 		}
 	}
 	return out
-}
-
-// bytes are the bytes that a verb brings.
-func (f *Fabric) bytes(v *verb) []byte {
-	if v.len == 0 || v.data == none {
-		return nil
-	}
-	return f.payload.bytes(v.data, v.len)
 }

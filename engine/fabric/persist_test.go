@@ -26,7 +26,7 @@ func TestPersistentBehindASlowController(t *testing.T) {
 	line[0] = 1
 	for i := range space.Addr(3) { // as an RNIC without DDIO writes: the second and the third wait for room
 		m.NICs[0].claim(ByWrite, slow+i*space.LineBytes, space.LineBytes)
-		m.dmaBytes(m.NICs[0], b.sim.Now(), slow+i*space.LineBytes, space.LineBytes, line)
+		m.dmaBytes(&m.NICs[0].Port, b.sim.Now(), slow+i*space.LineBytes, space.LineBytes, line)
 		copy(m.Mem.Bytes(slow+i*space.LineBytes, space.LineBytes), line)
 	}
 	core := m.perSock // the first of the socket whose controller has room

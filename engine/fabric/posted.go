@@ -13,7 +13,7 @@ import (
 // §2.3.4). Writes leave in order, and reads do not pass them, which is what makes
 // a READ flush the WRITEs before it.
 type posted struct {
-	nic   *NIC
+	nic   *Port
 	limit int
 	open  int // lines claimed: on PCIe, or in the ring
 
@@ -32,21 +32,12 @@ type posted struct {
 // unknown is the time of a line that has to be read first.
 const unknown = math.MaxInt64
 
-func newPosted(n *NIC, limit int) *posted {
+func newPosted(n *Port, limit int) *posted {
 	size := 64
 	for size < limit {
 		size *= 2
 	}
 	return &posted{nic: n, limit: limit, ring: make([]sim.Time, size), behind: map[uint32]uint32{}}
-}
-
-// claim counts a write that is given to PCIe.
-func (n *NIC) claim(why Cause, a space.Addr, bytes uint32) {
-	n.traffic.write(why, a, bytes)
-	if n.posted != nil && bytes > 0 {
-		first, last := space.Lines(a, int(bytes))
-		n.posted.open += int(last-first) + 1
-	}
 }
 
 // closed says whether a request has to wait, and lets it.
@@ -58,6 +49,64 @@ func (p *posted) closed(i uint32) bool {
 	p.queue = append(p.queue, i)
 	p.arm()
 	return true
+}
+
+// reopen looks what room there is for the requests that wait. They are asked for with next, and rest ends it.
+func (p *posted) reopen() {
+	p.armed = false
+	p.pop()
+}
+
+// next is the first request that waits, if there is room for it.
+func (p *posted) next() (i uint32, ok bool) {
+	if p.first == len(p.queue) || p.open > p.limit {
+		return 0, false
+	}
+	p.first++
+	return p.queue[p.first-1], true
+}
+
+// rest has those that still wait come again.
+func (p *posted) rest() {
+	if 2*p.first >= len(p.queue) {
+		p.queue, p.first = p.queue[:copy(p.queue, p.queue[p.first:])], 0
+	}
+	p.arm()
+}
+
+// leave takes out of the queue the requests of which gone says so.
+func (p *posted) leave(gone func(i uint32) bool) {
+	stay := p.queue[:p.first]
+	for _, k := range p.queue[p.first:] {
+		if !gone(k) {
+			stay = append(stay, k)
+		}
+	}
+	p.queue = stay
+}
+
+// before says whether a READ or atomic has to wait for posted writes that came
+// before it, and until when at least.
+func (p *posted) before(i uint32, now sim.Time) (at sim.Time, waits bool) {
+	p.pop()
+	end, again := p.behind[i]
+	if !again {
+		end = p.tail
+	}
+	if int32(end-p.head) <= 0 {
+		delete(p.behind, i)
+		return 0, false
+	}
+	p.behind[i] = end
+	at = now
+	for k := p.head; k != end; k++ {
+		if t := p.ring[k&uint32(len(p.ring)-1)]; t != unknown {
+			at = max(at, t)
+		} else { // it is read at least, which takes some time also where the LLC takes none
+			at = max(at, now+max(p.nic.host.hosts.cost.llcDMA, sim.Nanosecond))
+		}
+	}
+	return at, true
 }
 
 // push adds a line that memory takes at a time, and returns its number.
@@ -86,7 +135,7 @@ func (p *posted) set(i uint32, at sim.Time) {
 
 // pop removes what memory has taken by now.
 func (p *posted) pop() {
-	now := p.nic.machine.fab.sim.Now()
+	now := p.nic.host.hosts.sim.Now()
 	for p.head != p.tail && p.ring[p.head&uint32(len(p.ring)-1)] <= now {
 		p.head++
 		p.open--
@@ -101,83 +150,15 @@ func (p *posted) arm() {
 	}
 	if at := p.ring[p.head&uint32(len(p.ring)-1)]; at != unknown {
 		p.armed = true
-		f := p.nic.machine.fab
-		f.sim.At(max(at, f.sim.Now()), f.nvm.kPosted, uint32(p.nic.number))
+		h := p.nic.host.hosts
+		h.sim.At(max(at, h.sim.Now()), h.nvm.kPosted, uint32(p.nic.number))
 	}
-}
-
-// admit lets waiting requests go on as far as there is room.
-func (p *posted) admit(f *Fabric) {
-	p.armed = false
-	p.pop()
-	now := f.sim.Now()
-	for p.first < len(p.queue) && p.open <= p.limit {
-		i := p.queue[p.first]
-		p.first++
-		v := &f.verbs[i]
-		r := v.r
-		if r.state&failed != 0 || p.nic.off {
-			f.vanish(p.nic, r, i, v, now)
-		} else {
-			f.receive(p.nic, r, i, v, now)
-		}
-		p.back(f, r, i)
-	}
-	if 2*p.first >= len(p.queue) {
-		p.queue, p.first = p.queue[:copy(p.queue, p.queue[p.first:])], 0
-	}
-	p.arm()
-}
-
-// back has the requests behind one that was let in and has to be sent again come
-// again as well: its receiver was not ready, or nobody answers. They waited for room
-// behind it, and would overtake it.
-func (p *posted) back(f *Fabric, r *QP, i uint32) {
-	l := &r.lanes[arriving]
-	if r.state>>arriving&1 == 0 || l.first != i {
-		return
-	}
-	stay := p.queue[:p.first]
-	for _, k := range p.queue[p.first:] {
-		if f.verbs[k].r == r {
-			f.sim.At(l.until, f.kRx, k)
-		} else {
-			stay = append(stay, k)
-		}
-	}
-	p.queue = stay
-}
-
-// before says whether a READ or atomic has to wait for posted writes that came
-// before it, and lets it.
-func (p *posted) before(r *QP, i uint32, now sim.Time) bool {
-	p.pop()
-	end, again := p.behind[i]
-	if !again {
-		end = p.tail
-	}
-	if int32(end-p.head) <= 0 {
-		delete(p.behind, i)
-		r.clear(executing, i)
-		return false
-	}
-	p.behind[i] = end
-	at := now
-	for k := p.head; k != end; k++ {
-		if t := p.ring[k&uint32(len(p.ring)-1)]; t != unknown {
-			at = max(at, t)
-		} else { // it is read at least, which takes some time also where the LLC takes none
-			at = max(at, now+max(p.nic.machine.fab.cost.llcDMA, sim.Nanosecond))
-		}
-	}
-	p.nic.machine.fab.stall(r, executing, p.nic.machine.fab.kMem, i, at)
-	return true
 }
 
 // partialWrite is a DMA write of less than a line, of a line that is not cached:
 // read, merged, and written to the LLC or to memory.
 type partialWrite struct {
-	nic   *NIC
+	nic   *Port
 	s     *socket // of the memory
 	line  space.Addr
 	entry uint32
@@ -201,7 +182,7 @@ type merger struct {
 func (g *merger) place(i uint64) *partialWrite { return &g.places[i%uint64(len(g.places))] }
 
 // merge begins a partial write at the root complex of an RNIC, or lets it wait.
-func (f *Fabric) merge(w partialWrite) {
+func (h *Hosts) merge(w partialWrite) {
 	g := &w.nic.root().merger
 	if g.next-g.ended == uint64(len(g.places)) {
 		g.waiting = append(g.waiting, w)
@@ -210,32 +191,29 @@ func (f *Fabric) merge(w partialWrite) {
 	w.place = g.next
 	*g.place(g.next) = w
 	g.next++
-	now := f.sim.Now()
-	at := w.s.nvm.dev.Read(now, w.nic.machine.Mem.deviceLine(w.line)) + f.cost.llcDMA
+	now := h.sim.Now()
+	at := w.s.nvm.dev.Read(now, w.nic.host.Mem.deviceLine(w.line)) + h.cost.llcDMA
 	if w.far > 0 {
 		at += w.far + w.s.nvm.cross(now, 1) + w.s.nvm.directory
 	}
-	f.later(at, nvmOp{stage: partRead, part: w})
+	h.later(at, nvmOp{stage: partRead, part: w})
 }
 
-// root is the socket at which the RNIC is attached.
-func (n *NIC) root() *nvmSocket { return n.machine.sockets[n.socket].nvm }
-
 // merged: the line is there.
-func (f *Fabric) merged(w partialWrite) {
+func (h *Hosts) merged(w partialWrite) {
 	g := &w.nic.root().merger
 	g.place(w.place).read = true
 	for g.performed != g.next && g.place(g.performed).read {
 		w := *g.place(g.performed)
 		g.performed++
-		f.perform(w)
+		h.perform(w)
 	}
 }
 
 // perform writes a merged line, with DDIO to the LLC, else back to memory.
-func (f *Fabric) perform(w partialWrite) {
-	now := f.sim.Now()
-	m := w.nic.machine
+func (h *Hosts) perform(w partialWrite) {
+	now := h.sim.Now()
+	m := w.nic.host
 	dl := m.Mem.deviceLine(w.line)
 	at := now
 	if m.sockets[w.nic.socket].ddio {
@@ -252,14 +230,14 @@ func (f *Fabric) perform(w partialWrite) {
 	}
 	w.nic.posted.set(w.entry, at)
 	if at > now {
-		f.later(at, nvmOp{stage: partDone, part: w})
+		h.later(at, nvmOp{stage: partDone, part: w})
 		return
 	}
-	f.taken(w)
+	h.taken(w)
 }
 
 // taken gives the places of partial writes that are over to those that wait.
-func (f *Fabric) taken(w partialWrite) {
+func (h *Hosts) taken(w partialWrite) {
 	g := &w.nic.root().merger
 	g.place(w.place).done = true
 	for g.ended != g.performed && g.place(g.ended).done {
@@ -267,14 +245,14 @@ func (f *Fabric) taken(w partialWrite) {
 		if len(g.waiting) > 0 {
 			next := g.waiting[0]
 			g.waiting = g.waiting[1:]
-			f.merge(next)
+			h.merge(next)
 		}
 	}
 }
 
 // allocateDMA brings a line that DMA writes into the LLC and returns when there is
 // room: for the line that has to leave, too many may be on their way out.
-func (s *socket) allocateDMA(m *Machine, now sim.Time, line space.Addr) (taken sim.Time) {
+func (s *socket) allocateDMA(m *Host, now sim.Time, line space.Addr) (taken sim.Time) {
 	set, tag := s.llc.locate(line)
 	way := s.llc.find(set, tag)
 	taken = now
@@ -293,12 +271,12 @@ func (s *socket) allocateDMA(m *Machine, now sim.Time, line space.Addr) (taken s
 }
 
 // dmaWriteNVM is dmaWrite on a socket with NVM.
-func (m *Machine) dmaWriteNVM(n *NIC, now sim.Time, a space.Addr, bytes uint32) {
+func (m *Host) dmaWriteNVM(n *Port, now sim.Time, a space.Addr, bytes uint32) {
 	home := m.Mem.Home(a)
 	s := m.sockets[home]
 	far := sim.Time(0)
 	if home != n.socket {
-		far = m.fab.cost.cross
+		far = m.hosts.cost.cross
 	}
 	m.Mem.Change(a, int(bytes))
 	end := a + space.Addr(bytes)
@@ -308,7 +286,7 @@ func (m *Machine) dmaWriteNVM(n *NIC, now sim.Time, a space.Addr, bytes uint32) 
 		entry := n.posted.push(at)
 		if read {
 			start := l << space.LineShift
-			m.fab.merge(partialWrite{nic: n, s: s, line: l, entry: entry, far: far,
+			m.hosts.merge(partialWrite{nic: n, s: s, line: l, entry: entry, far: far,
 				lo: uint8(max(a, start) - start), hi: uint8(min(end, start+space.LineBytes) - start)})
 		}
 	}
@@ -317,7 +295,7 @@ func (m *Machine) dmaWriteNVM(n *NIC, now sim.Time, a space.Addr, bytes uint32) 
 
 // dmaLine writes one line and returns when memory or the LLC takes it; read says
 // that it has to be read before.
-func (m *Machine) dmaLine(n *NIC, s *socket, now sim.Time, l space.Addr, partial bool, far sim.Time) (at sim.Time, read bool) {
+func (m *Host) dmaLine(n *Port, s *socket, now sim.Time, l space.Addr, partial bool, far sim.Time) (at sim.Time, read bool) {
 	nvm := m.Mem.onNVM(l << space.LineShift)
 	ddio := m.sockets[n.socket].ddio
 	set, tag := s.llc.locate(l)
@@ -346,8 +324,8 @@ func (m *Machine) dmaLine(n *NIC, s *socket, now sim.Time, l space.Addr, partial
 }
 
 // dmaReadNVM is dmaRead on a socket with NVM.
-func (m *Machine) dmaReadNVM(n *NIC, now sim.Time, a space.Addr, bytes uint32) sim.Time {
-	c := &m.fab.cost
+func (m *Host) dmaReadNVM(n *Port, now sim.Time, a space.Addr, bytes uint32) sim.Time {
+	c := &m.hosts.cost
 	home := m.Mem.Home(a)
 	s := m.sockets[home]
 	far := sim.Time(0)
@@ -382,36 +360,29 @@ const (
 	partDone                 // it was taken
 )
 
-func (f *Fabric) registerNVM() {
-	f.nvm.free = none
-	f.nvm.kOp = f.sim.Register("fabric.nvm", f.onOp)
-	f.nvm.kArbiter = f.sim.Register("fabric.arbiter", func(i uint32) { f.nvm.arbiters[i].serve(f) })
-	f.nvm.kPosted = f.sim.Register("fabric.posted", func(i uint32) { f.nics[i].posted.admit(f) })
-}
-
 // later schedules a step.
-func (f *Fabric) later(at sim.Time, op nvmOp) {
-	i := f.nvm.free
+func (h *Hosts) later(at sim.Time, op nvmOp) {
+	i := h.nvm.free
 	if i == none {
-		i = uint32(len(f.nvm.ops))
-		f.nvm.ops = append(f.nvm.ops, nvmOp{})
+		i = uint32(len(h.nvm.ops))
+		h.nvm.ops = append(h.nvm.ops, nvmOp{})
 	} else {
-		f.nvm.free = f.nvm.ops[i].next
+		h.nvm.free = h.nvm.ops[i].next
 	}
-	f.nvm.ops[i] = op
-	f.sim.At(at, f.nvm.kOp, i)
+	h.nvm.ops[i] = op
+	h.sim.At(at, h.nvm.kOp, i)
 }
 
-func (f *Fabric) onOp(i uint32) {
-	op := f.nvm.ops[i]
-	f.nvm.ops[i] = nvmOp{next: f.nvm.free}
-	f.nvm.free = i
+func (h *Hosts) onOp(i uint32) {
+	op := h.nvm.ops[i]
+	h.nvm.ops[i] = nvmOp{next: h.nvm.free}
+	h.nvm.free = i
 	switch op.stage {
 	case lineArrives:
-		op.nt.s.arrive(f, f.sim.Now(), op.nt)
+		op.nt.s.arrive(h, h.sim.Now(), op.nt)
 	case partRead:
-		f.merged(op.part)
+		h.merged(op.part)
 	default:
-		f.taken(op.part)
+		h.taken(op.part)
 	}
 }

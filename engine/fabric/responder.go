@@ -84,7 +84,7 @@ func (f *Fabric) arriveRemote(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time)
 	case Write:
 		perm = RemoteWrite
 	case CompareSwap, FetchAdd:
-		perm, hold = RemoteAtomic, c.atomicHold+n.machine.dmaLatency(n, v.remote)
+		perm, hold = RemoteAtomic, c.atomicHold+n.machine.dmaLatency(&n.Port, v.remote)
 		if v.remote&7 != 0 {
 			f.refuse(r, i, v, RemoteInvalidRequest, t)
 			return
@@ -221,7 +221,7 @@ func (f *Fabric) deliver(n *NIC, r *QP, i uint32, v *verb, now, at sim.Time) {
 func (f *Fabric) land(n *NIC, v *verb, now sim.Time) {
 	n.claim(ByMessage, v.remote, v.len)
 	n.completed()
-	n.machine.dmaBytes(n, now, v.remote, v.len, f.bytes(v))
+	n.machine.dmaBytes(&n.Port, now, v.remote, v.len, f.bytes(v))
 	if v.len > 0 {
 		f.copy(n.machine.Mem, v, 0, v.len)
 	}
@@ -251,7 +251,7 @@ func (f *Fabric) onMemory(i uint32) {
 		f.late(r, i, v, now)
 		return
 	}
-	if n.posted != nil && v.op.reads() && n.posted.before(r, i, now) {
+	if n.posted != nil && v.op.reads() && f.behindWrites(n, r, i, now) {
 		return
 	}
 	switch v.op {
@@ -290,7 +290,7 @@ func (f *Fabric) answer(r *QP, i uint32, v *verb, t, latency sim.Time) {
 }
 
 func (f *Fabric) write(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
-	n.machine.dmaBytes(n, now, v.remote, v.len, f.bytes(v))
+	n.machine.dmaBytes(&n.Port, now, v.remote, v.len, f.bytes(v))
 	f.move(n, r, i, v, now)
 	if v.flags&deferred != 0 {
 		f.late(r, i, v, now)
@@ -389,7 +389,7 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 		return
 	}
 	r.clear(executing, i)
-	latency := n.machine.dmaRead(n, now, v.remote, 8)
+	latency := n.machine.dmaRead(&n.Port, now, v.remote, 8)
 	end := f.crosses(n, now, latency, c.fetched(v.remote, 8))
 	mem.deviceTouches(v.remote, 8, false)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
@@ -428,7 +428,7 @@ func (f *Fabric) onStore(i uint32) {
 	mem := n.machine.Mem
 	n.up.Serve(now, f.cost.written(v.remote, 8))
 	n.claim(ByAtomic, v.remote, 8)
-	n.machine.dmaBytes(n, now, v.remote, 8, binary.LittleEndian.AppendUint64(f.word[:0], v.b))
+	n.machine.dmaBytes(&n.Port, now, v.remote, 8, binary.LittleEndian.AppendUint64(f.word[:0], v.b))
 	if !mem.down {
 		mem.deviceTouches(v.remote, 8, true)
 		binary.LittleEndian.PutUint64(mem.Bytes(v.remote, 8), v.b)

@@ -50,7 +50,7 @@ func (n *NIC) receiveQueues(queues int) {
 	m := n.machine
 	cores := m.Cores()
 	for q := range min(queues, cores) {
-		core := (n.socket*m.perSock + q) % cores
+		core := (n.Socket()*m.perSock + q) % cores
 		if m.softirqs[core] == nil {
 			m.softirqs[core] = new(softirq)
 		}

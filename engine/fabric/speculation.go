@@ -27,7 +27,7 @@ const (
 // written, is told about through the function given to NewSpeculation: the one that
 // comes later wins, as on Intel's processors. One object serves one after the other.
 type Speculation struct {
-	m    *Machine
+	m    *Host
 	core int
 	hit  func(Intruder)
 
@@ -57,7 +57,7 @@ type speculations struct {
 
 // NewSpeculation makes the transactions of a core. hit is called when another one touches
 // a line of the transaction under way; it may end it.
-func (m *Machine) NewSpeculation(core int, hit func(Intruder)) *Speculation {
+func (m *Host) NewSpeculation(core int, hit func(Intruder)) *Speculation {
 	s := &Speculation{m: m, core: core, hit: hit}
 	s.resize(64)
 	return s
@@ -153,7 +153,7 @@ func (s *Speculation) Commit() {
 		mem.Change(a, space.LineBytes)
 		copy(mem.Bytes(a, space.LineBytes), s.data[x.written][:])
 		if mem.onNVM(a) { // the line has been in the core's own cache till now, and is dirty in the LLC from now on
-			s.m.Access(s.core, s.m.fab.sim.Now(), a, space.LineBytes, Store)
+			s.m.Access(s.core, s.m.hosts.sim.Now(), a, space.LineBytes, Store)
 		}
 	}
 	s.End()

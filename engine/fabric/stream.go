@@ -10,7 +10,7 @@ import (
 // memory controller takes it; meanwhile the core fills the others. The buffers
 // drain without order.
 type stream struct {
-	machine *Machine
+	machine *Host
 	core    int
 	buffers int
 	held    int
@@ -37,7 +37,7 @@ type ntLine struct {
 
 // Await says whether everything that core gave to its write-combining buffers is
 // in one, or, drained, in the persistent domain. If not, the event comes when it is.
-func (m *Machine) Await(core int, drained bool, kind sim.Kind, arg uint32) (done bool) {
+func (m *Host) Await(core int, drained bool, kind sim.Kind, arg uint32) (done bool) {
 	if m.streams == nil {
 		return true
 	}
@@ -51,12 +51,12 @@ func (m *Machine) Await(core int, drained bool, kind sim.Kind, arg uint32) (done
 
 // Streaming says whether lines of a core's write-combining buffers have not been
 // taken by memory.
-func (m *Machine) Streaming(core int) bool {
+func (m *Host) Streaming(core int) bool {
 	return m.streams != nil && !m.streams[core].settled(true)
 }
 
 // StoresBy is when the lines are there to which a core has stored until now.
-func (m *Machine) StoresBy(core int) sim.Time {
+func (m *Host) StoresBy(core int) sim.Time {
 	if m.streams == nil {
 		return 0
 	}
@@ -90,8 +90,8 @@ func (w *stream) issue() {
 // hears that it was taken; to have one event, that way is gone before as well. A
 // socket tracks only so many lines from others, and further ones wait, in no order.
 func (w *stream) depart(l ntLine) {
-	f, x := w.machine.fab, l.s.nvm
-	now := f.sim.Now()
+	h, x := w.machine.hosts, l.s.nvm
+	now := h.sim.Now()
 	at := now + x.streamPath
 	if l.far > 0 {
 		if x.remote == x.trackers {
@@ -101,7 +101,7 @@ func (w *stream) depart(l ntLine) {
 		x.remote++
 		at += l.far + x.cross(now, 0)
 	}
-	f.later(at, nvmOp{stage: lineArrives, nt: l})
+	h.later(at, nvmOp{stage: lineArrives, nt: l})
 }
 
 // tracked gives a tracker to a line that waits for one.
@@ -117,13 +117,13 @@ func (x *nvmSocket) tracked() {
 }
 
 // arrive: a line is at the memory controller. Where bytes are missing it is read.
-func (s *socket) arrive(f *Fabric, now sim.Time, l ntLine) {
+func (s *socket) arrive(h *Hosts, now sim.Time, l ntLine) {
 	if !l.partial {
-		s.nvm.arbiter(l.line).put(f, l)
+		s.nvm.arbiter(l.line).put(h, l)
 		return
 	}
 	l.partial = false
-	f.later(s.nvm.dev.Read(now, l.line), nvmOp{stage: lineArrives, nt: l})
+	h.later(s.nvm.dev.Read(now, l.line), nvmOp{stage: lineArrives, nt: l})
 }
 
 // accepted: the memory controller took a line.
@@ -132,8 +132,8 @@ func (w *stream) accepted() {
 	w.issue()
 	if w.waits && w.settled(w.drained) {
 		w.waits = false
-		f := w.machine.fab
-		f.sim.At(f.sim.Now(), w.kind, w.arg)
+		h := w.machine.hosts
+		h.sim.At(h.sim.Now(), w.kind, w.arg)
 	}
 }
 
@@ -148,29 +148,29 @@ type arbiter struct {
 	armed   bool
 }
 
-func (a *arbiter) open(f *Fabric, x *nvmSocket, id uint64) {
-	a.number, a.x, a.rand = uint32(len(f.nvm.arbiters)), x, f.sim.Stream("fabric.arbiter", id)
-	f.nvm.arbiters = append(f.nvm.arbiters, a)
+func (a *arbiter) open(h *Hosts, x *nvmSocket, id uint64) {
+	a.number, a.x, a.rand = uint32(len(h.nvm.arbiters)), x, h.sim.Stream("fabric.arbiter", id)
+	h.nvm.arbiters = append(h.nvm.arbiters, a)
 }
 
 func (x *nvmSocket) arbiter(line uint64) *arbiter {
 	return &x.arbiters[line>>x.unitShift%x.dimms]
 }
 
-func (a *arbiter) put(f *Fabric, l ntLine) {
+func (a *arbiter) put(h *Hosts, l ntLine) {
 	a.waiting = append(a.waiting, l)
 	if !a.armed {
-		a.serve(f)
+		a.serve(h)
 	}
 }
 
 // serve takes lines while there is room, and comes back when there is again.
-func (a *arbiter) serve(f *Fabric) {
-	now := f.sim.Now()
+func (a *arbiter) serve(h *Hosts) {
+	now := h.sim.Now()
 	a.armed = true // the lines that follow only join
 	for len(a.waiting) > 0 {
 		if room := a.x.dev.Room(a.waiting[0].line); room > now {
-			f.sim.At(room, f.nvm.kArbiter, a.number)
+			h.sim.At(room, h.nvm.kArbiter, a.number)
 			return
 		}
 		k, last := 0, len(a.waiting)-1

@@ -7,21 +7,21 @@ import "fmt"
 // check holds that no line waits while a buffer is free, and that every buffer in
 // use has its line somewhere on the way to a memory controller.
 func (w *stream) check() {
-	f := w.machine.fab
+	h := w.machine.hosts
 	fail := func(what string, n int) {
 		panic(fmt.Sprintf("fabric: at %d ps machine %d core %d: %d of %d combining buffers in use, %s %d",
-			f.sim.Now(), w.machine.ID, w.core, w.held, w.buffers, what, n))
+			h.sim.Now(), w.machine.ID, w.core, w.held, w.buffers, what, n))
 	}
 	if waiting := len(w.queue) - w.head; w.held < 0 || w.held > w.buffers || waiting > 0 && w.held < w.buffers {
 		fail("lines that wait", waiting)
 	}
 	under := 0
-	for i := range f.nvm.ops {
-		if f.nvm.ops[i].nt.from == w {
+	for i := range h.nvm.ops {
+		if h.nvm.ops[i].nt.from == w {
 			under++
 		}
 	}
-	for _, a := range f.nvm.arbiters {
+	for _, a := range h.nvm.arbiters {
 		for i := range a.waiting {
 			if a.waiting[i].from == w {
 				under++

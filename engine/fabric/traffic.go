@@ -54,21 +54,6 @@ func (t *Traffic) read(a space.Addr, bytes uint32) {
 	}
 }
 
-// Traffic is that of a socket and the RNICs attached to it.
-func (m *Machine) Traffic(socket int) Traffic {
-	s := m.sockets[socket]
-	t := Traffic{DMAHits: s.dmaHits, DMAMisses: s.dmaMisses, Evictions: s.evictions}
-	for _, n := range m.NICs {
-		if n.socket == socket {
-			t.Add(&n.traffic)
-		}
-	}
-	if m.fab.profile.TCP != nil { // no RNIC, no contexts
-		t.Contexts = 0
-	}
-	return t
-}
-
 // Add adds other traffic.
 func (t *Traffic) Add(o *Traffic) {
 	t.ReadWords += o.ReadWords
@@ -85,9 +70,6 @@ func (t *Traffic) Add(o *Traffic) {
 	t.TranslationMisses += o.TranslationMisses
 }
 
-// completed counts a completion written to the host.
-func (n *NIC) completed() { n.traffic.write(ByCompletion, 0, n.cqe) }
-
 // countDMA counts a line that an RNIC writes to the LLC.
 func (s *socket) countDMA(hit bool) {
 	if hit {
@@ -95,4 +77,10 @@ func (s *socket) countDMA(hit bool) {
 	} else {
 		s.dmaMisses++
 	}
+}
+
+// cacheTraffic is what a socket's LLC made of DMA writes.
+func (m *Host) cacheTraffic(socket int) Traffic {
+	s := m.sockets[socket]
+	return Traffic{DMAHits: s.dmaHits, DMAMisses: s.dmaMisses, Evictions: s.evictions}
 }

@@ -145,3 +145,25 @@ func (p *payloads) give(i, n uint32) {
 	s := &p.slabs[payloadClass(n)]
 	s.free = append(s.free, i)
 }
+
+// writing says that a verb is a WRITE between the RNIC and the memory.
+func (v *verb) writing() bool {
+	return v.op == Write && v.flags&memory != 0 && v.len > 0 && v.data != none
+}
+
+// writing gives the bytes of the WRITEs between an RNIC of a machine and its memory.
+func (f *Fabric) writing(m *Host, each func(a space.Addr, b []byte)) {
+	for i := range f.verbs {
+		if v := &f.verbs[i]; v.writing() && &f.nics[v.to].machine.Host == m {
+			each(v.remote, f.payload.bytes(v.data, v.len))
+		}
+	}
+}
+
+// bytes are the bytes that a verb brings.
+func (f *Fabric) bytes(v *verb) []byte {
+	if v.len == 0 || v.data == none {
+		return nil
+	}
+	return f.payload.bytes(v.data, v.len)
+}
