@@ -65,13 +65,14 @@ func newBed(t testing.TB, o bedOptions) *bed {
 	b.kWork = b.sim.Register("bed.work", b.onWork)
 	for m := range o.machines {
 		mem := f.Machine(m).Mem
-		a, err := mem.Alloc(Alloc{Name: "data", Bytes: max(o.span, 1<<20), Dense: o.span > 2<<20})
+		all := space.RoundUp(max(o.span, 1<<20), 1<<space.HugeShift)
+		half := space.RoundUp(max(o.span, 1<<20)/2, 1<<space.HugeShift) // the upper half lives on the other socket
+		a, err := mem.Alloc(Alloc{Name: "data", Bytes: half, Dense: o.span > 2<<20})
+		if err == nil && half < all {
+			_, err = mem.Alloc(Alloc{Name: "data", Bytes: all - half, Socket: 1 % f.Machine(m).Type.Sockets.Int(), Dense: o.span > 2<<20})
+		}
 		if err != nil {
 			t.Fatal(err)
-		}
-		half := roundUp(max(o.span, 1<<20)/2, 1<<space.HugeShift) // the upper half lives on the other socket
-		if end := roundUp(a+max(o.span, 1<<20), 1<<space.HugeShift); a+half < end {
-			mem.settle(a+half, end, 1%f.Machine(m).Type.Sockets.Int())
 		}
 		r := mem.Register(a, max(o.span, 1<<20), LocalWrite|RemoteRead|RemoteWrite|RemoteAtomic)
 		b.data, b.keys = append(b.data, a), append(b.keys, r.RKey)
@@ -215,4 +216,15 @@ func oneSided(op Opcode, bytes uint32, align uint64) func(w *bedWorker, id uint6
 
 // bedSlot is the room of a local buffer: small ones are kept close together, as
 // they are in engine/r2, for the host's sake.
-func bedSlot(bytes uint32) space.Addr { return roundUp(uint64(bytes), 128) }
+func bedSlot(bytes uint32) space.Addr { return space.RoundUp(uint64(bytes), 128) }
+
+// underWay is how many of the counters of accesses under way in a memory are not 0.
+func underWay(mem *Memory) (n int) {
+	for l := range space.Addr(1 << 11) {
+		if mem.BeginAccess(l<<space.LineShift, 1, true) {
+			n++
+		}
+		mem.EndAccess(l<<space.LineShift, 1, true)
+	}
+	return n
+}

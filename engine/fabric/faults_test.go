@@ -220,7 +220,7 @@ func (x *faults) complete(q *faultyPair, e *CQE) {
 // settle lets all end: the last retransmission waits for seconds.
 func (x *faults) settle() {
 	for _, n := range x.f.nics {
-		n.SetDown(n.machine.Mem.down)
+		n.SetDown(n.machine.Down())
 	}
 	for n := 0; n < 140 && (n < 40 || x.f.InFlight() > 0); n++ {
 		d := 2 * sim.Millisecond
@@ -262,10 +262,8 @@ func (x *faults) checkFabric() {
 		}
 	}
 	for m := range 3 {
-		for _, n := range x.f.Machine(m).Mem.flight {
-			if n != 0 {
-				x.fail("an access to machine %d counts as under way: %#x", m, n)
-			}
+		if n := underWay(x.f.Machine(m).Mem); n != 0 {
+			x.fail("accesses to machine %d count as under way: %d", m, n)
 		}
 	}
 	if n := x.f.OutOfOrder(); n != 0 {

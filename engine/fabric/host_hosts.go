@@ -53,11 +53,14 @@ func (h *Hosts) opened(posted func(nic uint32)) {
 	if len(h.nvm.arbiters) == 0 {
 		return
 	}
-	h.nvm.free = none
+	h.nvm.free = noStep
 	h.nvm.kOp = h.sim.Register("fabric.nvm", h.onOp)
 	h.nvm.kArbiter = h.sim.Register("fabric.arbiter", func(i uint32) { h.nvm.arbiters[i].serve(h) })
 	h.nvm.kPosted = h.sim.Register("fabric.posted", posted)
 }
+
+// noStep ends the list of free steps.
+const noStep = ^uint32(0)
 
 // close gives the caches' memory back.
 func (h *Hosts) close() error { return h.tags.close() }

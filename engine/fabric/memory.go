@@ -104,7 +104,7 @@ func (e *SpaceError) Error() string {
 
 // Alloc takes memory. Nothing is touched until it is used.
 func (m *Memory) Alloc(a Alloc) (space.Addr, error) {
-	size := roundUp(a.Bytes, 1<<space.HugeShift)
+	size := space.RoundUp(a.Bytes, 1<<space.HugeShift)
 	if a.Bytes == 0 || size > m.limit-m.top {
 		return 0, &SpaceError{Machine: m.machine, Name: a.Name, Bytes: a.Bytes, Free: m.limit - m.top, All: m.limit, Limited: m.cut}
 	}
@@ -128,7 +128,7 @@ func (m *Memory) Alloc(a Alloc) (space.Addr, error) {
 	words := int(m.top >> wordShift) // 2 MB are whole words
 	m.pending = slices.Grow(m.pending, words-len(m.pending))[:words]
 	if a.Fill != nil || a.Tracked {
-		r := region{from, from + roundUp(a.Bytes, space.BlockBytes), a.Fill}
+		r := region{from, from + space.RoundUp(a.Bytes, space.BlockBytes), a.Fill}
 		m.regions = append(m.regions, r)
 		setBits(m.pending, r.from>>space.BlockShift, r.to>>space.BlockShift)
 		for p := from >> space.HugeShift; p < m.top>>space.HugeShift; p++ {
@@ -155,10 +155,10 @@ func setBits(words []uint64, from, to space.Addr) {
 // the simulator keeps elsewhere.
 func (m *Memory) Reserve(name string, bytes uint64, socket int) (space.Addr, error) {
 	from := m.reserve
-	if free := space.MaxAddr - from; bytes >= free || roundUp(bytes, 1<<space.HugeShift) >= free {
+	if free := space.MaxAddr - from; bytes >= free || space.RoundUp(bytes, 1<<space.HugeShift) >= free {
 		return 0, &SpaceError{Machine: m.machine, Name: name, Bytes: bytes, Free: free, All: space.MaxAddr}
 	}
-	m.reserve += roundUp(bytes, 1<<space.HugeShift)
+	m.reserve += space.RoundUp(bytes, 1<<space.HugeShift)
 	m.settle(from, m.reserve, socket)
 	return from, nil
 }
@@ -276,8 +276,6 @@ func (m *Memory) close() error {
 	m.arrays = nil
 	return space.Release(buf)
 }
-
-func roundUp(n, to uint64) uint64 { return (n + to - 1) &^ (to - 1) }
 
 // Perm is what may be done to a memory region from outside. Reading it locally
 // is always allowed.

@@ -55,7 +55,7 @@ func TestLazyBlocks(t *testing.T) {
 			}
 		}
 	}
-	if mem.Touched(a+4*space.BlockBytes, 0) || !mem.Touched(a, mem.top-a+1) {
+	if mem.Touched(a+4*space.BlockBytes, 0) || !mem.Touched(a, 64<<20+1) {
 		t.Error("Touched of no bytes, or of bytes that there are not, is wrong")
 	}
 	if mem.Home(a) != 1 || mem.Home(b.workers[0].scratch) != 0 {
@@ -113,12 +113,16 @@ func TestMemoryLimits(t *testing.T) {
 	if _, err := mem.Alloc(Alloc{Name: "nothing"}); err == nil {
 		t.Error("an allocation of nothing")
 	}
+	last, err := mem.Alloc(Alloc{Name: "last", Bytes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
 	r, err := mem.Reserve("index", 1<<30, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var full *SpaceError
-	for _, bytes := range []uint64{uint64(space.MaxAddr), ^uint64(0), uint64(space.MaxAddr - mem.reserve)} {
+	for _, bytes := range []uint64{uint64(space.MaxAddr), ^uint64(0), uint64(space.MaxAddr - (r + 1<<30))} {
 		if _, err := mem.Reserve("much", bytes, 0); !errors.As(err, &full) || full.Name != "much" {
 			t.Errorf("%d bytes of addresses: %v", bytes, err)
 		}
@@ -131,10 +135,10 @@ func TestMemoryLimits(t *testing.T) {
 	}
 	for name, f := range map[string]func(){
 		"bytes of reserved space": func() { mem.Bytes(r, 8) },
-		"bytes behind the end":    func() { mem.Bytes(mem.top-4, 8) },
+		"bytes behind the end":    func() { mem.Bytes(last+2<<20-4, 8) },
 		"address 0":               func() { mem.Bytes(0, 8) },
 		"wrapping":                func() { mem.Bytes(^space.Addr(0)-3, 8) },
-		"registering the void":    func() { mem.Register(mem.top, 8, RemoteRead) },
+		"registering the void":    func() { mem.Register(last+2<<20, 8, RemoteRead) },
 	} {
 		func() {
 			defer func() {

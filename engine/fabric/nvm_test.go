@@ -296,7 +296,7 @@ func TestPartialWritesInOrder(t *testing.T) {
 	n := m.NICs[0]
 	write := func(a space.Addr) {
 		n.claim(ByWrite, a, 16)
-		m.dmaWriteNVM(&n.Port, b.sim.Now(), a, 16)
+		m.dmaWrite(&n.Port, b.sim.Now(), a, 16)
 	}
 	c := &b.f.cost
 	line := 201*sim.Nanosecond + c.llcDMA

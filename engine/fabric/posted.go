@@ -363,7 +363,7 @@ const (
 // later schedules a step.
 func (h *Hosts) later(at sim.Time, op nvmOp) {
 	i := h.nvm.free
-	if i == none {
+	if i == noStep {
 		i = uint32(len(h.nvm.ops))
 		h.nvm.ops = append(h.nvm.ops, nvmOp{})
 	} else {

@@ -21,7 +21,7 @@ func (c *costs) early(n uint32) uint32 { return (n - 1) / c.mtu * c.mtu }
 func (f *Fabric) load(r *NIC, now sim.Time, a space.Addr, n uint32) (first, all sim.Time) {
 	cut := n
 	if n > f.cost.mtu { // no line is read twice
-		cut = min(n, uint32(roundUp(a+space.Addr(f.cost.mtu), space.LineBytes)-a))
+		cut = min(n, uint32(space.RoundUp(a+space.Addr(f.cost.mtu), space.LineBytes)-a))
 	}
 	first = r.machine.dmaRead(&r.Port, now, a, cut)
 	if all = first; cut < n {

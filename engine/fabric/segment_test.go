@@ -138,7 +138,7 @@ func TestPacketsOfSlowMemory(t *testing.T) {
 	p := loadVal(t)
 	p.NodeTypes[0].ChannelBandwidth.Value = 1 // four channels: 16 us for 64 KB, three times what the wire takes
 	b, _, _ := pairBed(t, Config{Profile: p})
-	all := 64 * b.f.Machine(1).sockets[0].line * 1024 / 64 / 4
+	all := 64 * (space.LineBytes * p.NodeTypes[0].ChannelBandwidth.PerKB() >> 10) * 1024 / 64 / 4
 	cold, warm := took(t, p, Read, 1, 64<<10, false), took(t, p, Read, 1, 64<<10, true)
 	if wire := b.f.cost.serialize(64<<10, 0); cold > warm-wire+all+all/8 || cold < all {
 		t.Errorf("a READ of 64 KB takes %d ps, %d of them memory; %d from the cache, %d of them on the wire", cold, all, warm, wire)

@@ -15,7 +15,6 @@ func TestRecordSizes(t *testing.T) {
 		"verb, first line": {unsafe.Offsetof(verb{}.id), 64},
 		"QP":               {unsafe.Sizeof(QP{}), 128},
 		"QP, first line":   {unsafe.Offsetof(QP{}.fab), 64},
-		"llcSet":           {unsafe.Sizeof(llcSet{}), 64},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %d bytes, want %d", name, c.got, c.want)

@@ -73,7 +73,7 @@ func TestTrafficOfTheLLC(t *testing.T) {
 		x.completions()
 	}
 	all := func() (t Traffic) {
-		for k := range m.sockets {
+		for k := range m.Sockets() {
 			s := m.Traffic(k)
 			t.Add(&s)
 		}

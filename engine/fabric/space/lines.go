@@ -24,3 +24,6 @@ const MaxAddr Addr = 1 << 38
 func Lines(a Addr, n int) (first, last Addr) {
 	return a >> LineShift, (a + Addr(max(n, 1)) - 1) >> LineShift
 }
+
+// RoundUp is the least multiple of to, a power of two, that n fits into.
+func RoundUp(n, to uint64) uint64 { return (n + to - 1) &^ (to - 1) }
