@@ -13,6 +13,7 @@ import (
 
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/measure"
 	"drtmx/engine/result"
@@ -176,7 +177,7 @@ func TestCrashKeepsThePersistentDomain(t *testing.T) {
 			b[i] = byte(i%255) + 1
 		}
 		advance(t, s, 60_000)
-		places := map[fabric.Place]int{}
+		places := map[host.Place]int{}
 		for l := 0; l < n; l += 64 {
 			places[m.Where(at+space.Addr(l))]++
 		}
@@ -184,7 +185,7 @@ func TestCrashKeepsThePersistentDomain(t *testing.T) {
 		now := bytes.Clone(m.Mem.Bytes(at, n))
 		inFlight := make([]bool, n/64)
 		for l := range inFlight {
-			inFlight[l] = m.Where(at+space.Addr(64*l)) == fabric.InFlight
+			inFlight[l] = m.Where(at+space.Addr(64*l)) == host.InFlight
 		}
 		change(t, s, experiment.Knobs{"fault.crash": 0})
 		left := bytes.Clone(m.Mem.Bytes(at, n))
@@ -199,7 +200,7 @@ func TestCrashKeepsThePersistentDomain(t *testing.T) {
 				lost++
 			}
 		}
-		if lost != places[fabric.InCache] || ddio != (lost > 0) {
+		if lost != places[host.InCache] || ddio != (lost > 0) {
 			t.Errorf("ddio %v: %d lines are lost, of %v", ddio, lost, places)
 		}
 		change(t, s, experiment.Knobs{"fault.restart": 0})

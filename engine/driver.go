@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/knob"
 	"drtmx/engine/measure"
 	"drtmx/engine/metrics"
@@ -63,7 +63,7 @@ type client struct{ machine, thread int }
 
 // tooLarge is what to do about tables that the machines have no room for.
 func tooLarge(v experiment.Knobs, err error) error {
-	var full *fabric.SpaceError
+	var full *host.SpaceError
 	if !errors.As(err, &full) {
 		return err
 	}

@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/measure"
 	"drtmx/engine/metrics"
 	"drtmx/engine/result"
@@ -10,7 +10,7 @@ import (
 )
 
 // traffic is that of all sockets.
-func (s *System) traffic() (sum fabric.Traffic) {
+func (s *System) traffic() (sum host.Traffic) {
 	for m := range s.fab.Machines() {
 		for k := range s.fab.Machine(m).Type.Sockets.Int() {
 			t := s.fab.Machine(m).Traffic(k)
@@ -165,7 +165,7 @@ type insideOf struct {
 func (x *insideOf) perSec(n uint64) float64 { return measure.PerSecond(n, x.ps) }
 
 // flow is what a station did; gbps is its bandwidth in GB/s, 0 if it serves no bytes.
-func (x *insideOf) flow(from, to fabric.UnitLoad, gbps float64) result.Flow {
+func (x *insideOf) flow(from, to host.UnitLoad, gbps float64) result.Flow {
 	busy := float64(to.BusyPS-from.BusyPS) / float64(x.ps)
 	return result.Flow{Busy: busy, BytesPerSec: busy * gbps * 1e9, OpsPerSec: x.perSec(to.N - from.N)}
 }

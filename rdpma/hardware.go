@@ -1,12 +1,12 @@
 package rdpma
 
 import (
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 )
 
 // poolAlloc asks for memory: on NVM over all DIMMs or on one, or in DRAM.
-func poolAlloc(name string, bytes uint64, socket, dimm int, nvm bool) fabric.Alloc {
-	return fabric.Alloc{Name: name, Bytes: bytes, Socket: socket, NVM: nvm, DIMM: dimm}
+func poolAlloc(name string, bytes uint64, socket, dimm int, nvm bool) host.Alloc {
+	return host.Alloc{Name: name, Bytes: bytes, Socket: socket, NVM: nvm, DIMM: dimm}
 }
 
 // cacheIsVolatile says whether what the RNIC writes to a pointer's memory would

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/rdpma/nvm"
 )
@@ -28,7 +29,7 @@ func prepare(t testing.TB, c *fabric.Config) {
 	}
 }
 
-func device(p *profile.Profile) func(machine, socket int, t *profile.NodeType) (fabric.Device, error) {
+func device(p *profile.Profile) func(machine, socket int, t *profile.NodeType) (host.Device, error) {
 	n := p.NVM
 	rate := func(x profile.Number) int64 { return int64(math.Round(x.Value * 1e9)) }
 	c := nvm.Config{
@@ -40,7 +41,7 @@ func device(p *profile.Profile) func(machine, socket int, t *profile.NodeType) (
 		MediaReadBytesPerSec: rate(n.ReadBandwidth), MediaWriteBytesPerSec: rate(n.WriteBandwidth), MediaShared: n.MediaShared.Int() > 0,
 		WearWrites: n.WearWrites.Int(), WearBlockXLines: n.WearBlock.Int(), WearCounters: n.WearCounters.Int(), WearPS: n.WearMove.Time(),
 	}
-	return func(_, _ int, t *profile.NodeType) (fabric.Device, error) {
+	return func(_, _ int, t *profile.NodeType) (host.Device, error) {
 		switch t.NVMGeneration.Int() {
 		case 0:
 			return nil, nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
@@ -35,12 +36,12 @@ func TestFigure27Flows(t *testing.T) {
 		hints   Hints
 		persist bool
 		type2   bool
-		want    fabric.Place
+		want    host.Place
 	}{
-		{"flow 1", Hints{}, false, false, fabric.InCache},
-		{"flow 2", Hints{H3: true}, true, false, fabric.Persistent},
-		{"flow 2 with H9", Hints{H3: true, H9: true}, true, false, fabric.Persistent},
-		{"next generation, DDIO on", Hints{}, true, true, fabric.Persistent},
+		{"flow 1", Hints{}, false, false, host.InCache},
+		{"flow 2", Hints{H3: true}, true, false, host.Persistent},
+		{"flow 2 with H9", Hints{H3: true, H9: true}, true, false, host.Persistent},
+		{"next generation, DDIO on", Hints{}, true, true, host.Persistent},
 	} {
 		o := bedOptions{config: Config{Hints: tt.hints}}
 		if tt.type2 {
@@ -57,13 +58,13 @@ func TestFigure27Flows(t *testing.T) {
 			if err := write(c, p, 0, data, OneSided); err != nil {
 				t.Error(err)
 			}
-			if !tt.persist && tt.want == fabric.InCache {
+			if !tt.persist && tt.want == host.InCache {
 				c.Sleep(2 * sim.Microsecond) // out of the RNIC
 			}
 			if got := b.f.Machine(1).Where(p.Addr()); got != tt.want {
 				t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 			}
-			if got := bytes.Equal(b.survives(p), data); got != (tt.want == fabric.Persistent) {
+			if got := bytes.Equal(b.survives(p), data); got != (tt.want == host.Persistent) {
 				t.Errorf("%s: a crash keeps it: %v", tt.name, got)
 			}
 		})
@@ -76,7 +77,7 @@ func TestFigure27AckBeforeMemory(t *testing.T) {
 	b := durable(t, bedOptions{config: Config{Hints: Hints{H3: true}}})
 	defer b.close()
 	p := b.alloc(1, 64)
-	seen := map[fabric.Place]bool{}
+	seen := map[host.Place]bool{}
 	at := b.sim.Now()
 	b.cl.Spawn(0, 0, func(c *r2.Co) {
 		c.Phase(metrics.PhaseOther, r2.Mode{Outstanding: true})
@@ -92,7 +93,7 @@ func TestFigure27AckBeforeMemory(t *testing.T) {
 		}
 		seen[b.f.Machine(1).Where(p.Addr())] = true
 	}
-	if !seen[fabric.InFlight] {
+	if !seen[host.InFlight] {
 		t.Errorf("the bytes were never in the RNIC: seen %v", seen)
 	}
 }

@@ -3,7 +3,7 @@ package rdpma
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 )
 
@@ -61,7 +61,7 @@ func (m *Memory) newPool(machine, socket, dimm int, bytes uint64, nvm bool) (*po
 		return nil, fmt.Errorf("rdpma: pool of machine %d socket %d: %w", machine, socket, err)
 	}
 	p.base, p.next, p.end = a, a, a+bytes
-	p.rkey = mem.Register(a, bytes, fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic).RKey
+	p.rkey = mem.Register(a, bytes, host.LocalWrite|host.RemoteRead|host.RemoteWrite|host.RemoteAtomic).RKey
 	return p, nil
 }
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 
 	"drtmx/xstore/tree"
 )
@@ -51,7 +51,7 @@ func (p *part) auditModel(v *version, bad func(text string)) {
 }
 
 // changed counts, for each sub-model and behind the last, how many of those before it are not as at the start.
-func (v *version) changed(mem *fabric.Memory) []uint32 {
+func (v *version) changed(mem *host.Memory) []uint32 {
 	n := make([]uint32, v.model.M+1)
 	for m := range v.model.M {
 		if n[m+1] = n[m]; !v.asAtStart(m, mem) {
@@ -62,7 +62,7 @@ func (v *version) changed(mem *fabric.Memory) []uint32 {
 }
 
 // asAtStart says that the server has not changed a sub-model and its table.
-func (v *version) asAtStart(m uint32, mem *fabric.Memory) bool {
+func (v *version) asAtStart(m uint32, mem *host.Memory) bool {
 	if v.image == nil {
 		return false
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
@@ -132,10 +132,10 @@ func (s *Store) open(m int) (*part, error) {
 	}
 	p.layout = p.tree.Layout()
 	mem := s.cl.Mem(m)
-	if p.head, err = mem.Alloc(fabric.Alloc{Name: "xstore.head", Bytes: lineBytes}); err != nil {
+	if p.head, err = mem.Alloc(host.Alloc{Name: "xstore.head", Bytes: lineBytes}); err != nil {
 		return nil, err
 	}
-	p.rkey = mem.Register(p.head, lineBytes, fabric.RemoteRead).RKey
+	p.rkey = mem.Register(p.head, lineBytes, host.RemoteRead).RKey
 	if err := p.learn(keys); err != nil {
 		return nil, err
 	}

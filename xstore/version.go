@@ -3,7 +3,7 @@ package xstore
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/xstore/model"
 )
@@ -67,11 +67,11 @@ func newVersion(cl *r2.Cluster, machine int, number uint32, x *model.Model, im *
 	}
 	mem := cl.Mem(machine)
 	take := func(name string, bytes uint64, fill func(uint64, []byte)) (r2.Addr, uint32, error) {
-		a, err := mem.Alloc(fabric.Alloc{Name: name, Bytes: bytes, Fill: fill})
+		a, err := mem.Alloc(host.Alloc{Name: name, Bytes: bytes, Fill: fill})
 		if err != nil {
 			return 0, 0, fmt.Errorf("xstore: %w", err)
 		}
-		return a, mem.Register(a, bytes, fabric.RemoteRead).RKey, nil
+		return a, mem.Register(a, bytes, host.RemoteRead).RKey, nil
 	}
 	var err error
 	if v.subs, v.rkeys[0], err = take("xstore.models", uint64(x.M)*v.subStride, fillSubs); err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 )
 
@@ -32,7 +32,7 @@ type global struct {
 const ringBits = 1 << 20
 
 func newGlobal(cl *r2.Cluster, machine int) (*global, error) {
-	base, err := cl.Mem(machine).Alloc(fabric.Alloc{Name: "oracle.gts", Bytes: 2*lineBytes + ringBits/8})
+	base, err := cl.Mem(machine).Alloc(host.Alloc{Name: "oracle.gts", Bytes: 2*lineBytes + ringBits/8})
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/timestamp"
 )
@@ -71,7 +71,7 @@ const (
 func newVector(cl *r2.Cluster, machine int, name string, slots int, v Variant) (*vector, error) {
 	mem := cl.Mem(machine)
 	threads := cl.Threads(machine)
-	base, err := mem.Alloc(fabric.Alloc{Name: name, Bytes: uint64((1+threads)*lineBytes + 8*slots)})
+	base, err := mem.Alloc(host.Alloc{Name: name, Bytes: uint64((1+threads)*lineBytes + 8*slots)})
 	if err != nil {
 		return nil, err
 	}
@@ -238,8 +238,8 @@ func (x *vector) publish(c *r2.Co) {
 }
 
 // counterMemory has a line for each of n local counters.
-func counterMemory(name string, n int) fabric.Alloc {
-	return fabric.Alloc{Name: name + ".counters", Bytes: uint64(n * lineBytes)}
+func counterMemory(name string, n int) host.Alloc {
+	return host.Alloc{Name: name + ".counters", Bytes: uint64(n * lineBytes)}
 }
 
 func (x *vector) word(slot int) r2.Addr { return x.stableVTS + r2.Addr(8*slot) }

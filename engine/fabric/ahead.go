@@ -78,7 +78,7 @@ func (f *Fabric) aheadResponder(i uint32) {
 // aheadFlight: where a one-sided access is registered while it is under way.
 func (f *Fabric) aheadFlight(n *NIC, v *verb) {
 	if f.torn {
-		n.machine.Mem.aheadFlight(v.remote)
+		n.machine.Mem.AheadFlight(v.remote)
 	}
 }
 
@@ -108,7 +108,7 @@ func (f *Fabric) aheadMemory(i uint32) {
 	f.nics[v.to].machine.AheadBytes(v.remote, int(v.len))
 	f.aheadFlight(f.nics[v.to], v)
 	if v.op.reads() {
-		if m := f.nics[v.from].machine.Mem; m.has(v.local) {
+		if m := f.nics[v.from].machine.Mem; m.Has(v.local) {
 			m.Ahead(v.local, 1)
 		}
 		return
@@ -142,7 +142,7 @@ func (f *Fabric) aheadAnswer(i uint32) {
 	sim.Prefetch(unsafe.Pointer(v.q))
 	f.nics[v.from].contexts.ahead(v.qpn)
 	if v.op.reads() {
-		sim.Prefetch(f.nics[v.from].machine.setOf(v.local >> space.LineShift))
+		sim.Prefetch(f.nics[v.from].machine.SetOf(v.local >> space.LineShift))
 	}
 }
 

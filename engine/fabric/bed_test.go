@@ -3,6 +3,7 @@ package fabric
 import (
 	"testing"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -67,14 +68,14 @@ func newBed(t testing.TB, o bedOptions) *bed {
 		mem := f.Machine(m).Mem
 		all := space.RoundUp(max(o.span, 1<<20), 1<<space.HugeShift)
 		half := space.RoundUp(max(o.span, 1<<20)/2, 1<<space.HugeShift) // the upper half lives on the other socket
-		a, err := mem.Alloc(Alloc{Name: "data", Bytes: half, Dense: o.span > 2<<20})
+		a, err := mem.Alloc(host.Alloc{Name: "data", Bytes: half, Dense: o.span > 2<<20})
 		if err == nil && half < all {
-			_, err = mem.Alloc(Alloc{Name: "data", Bytes: all - half, Socket: 1 % f.Machine(m).Type.Sockets.Int(), Dense: o.span > 2<<20})
+			_, err = mem.Alloc(host.Alloc{Name: "data", Bytes: all - half, Socket: 1 % f.Machine(m).Type.Sockets.Int(), Dense: o.span > 2<<20})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := mem.Register(a, max(o.span, 1<<20), LocalWrite|RemoteRead|RemoteWrite|RemoteAtomic)
+		r := mem.Register(a, max(o.span, 1<<20), host.LocalWrite|host.RemoteRead|host.RemoteWrite|host.RemoteAtomic)
 		b.data, b.keys = append(b.data, a), append(b.keys, r.RKey)
 	}
 	for m := range o.machines {
@@ -104,11 +105,11 @@ func (b *bed) worker(m, th int) {
 	n := mach.NICs[nic]
 	w := &bedWorker{bed: b, machine: m, core: core, cq: n.CreateCQ(8192), rc: make([]*QP, b.f.Machines()),
 		rand: b.sim.Stream("bed", uint64(len(b.workers)))}
-	a, err := mach.Mem.Alloc(Alloc{Name: "scratch", Bytes: 1 << 21, Socket: mach.CoreSocket(core)})
+	a, err := mach.Mem.Alloc(host.Alloc{Name: "scratch", Bytes: 1 << 21, Socket: mach.CoreSocket(core)})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	w.scratch, w.key = a, mach.Mem.Register(a, 1<<21, LocalWrite).LKey
+	w.scratch, w.key = a, mach.Mem.Register(a, 1<<21, host.LocalWrite).LKey
 	if w.ud, err = n.CreateQP(QPConfig{Transport: UD, SendCQ: w.cq, RecvCQ: w.cq, SendDepth: 4096}); err != nil {
 		b.t.Fatal(err)
 	}
@@ -219,7 +220,7 @@ func oneSided(op Opcode, bytes uint32, align uint64) func(w *bedWorker, id uint6
 func bedSlot(bytes uint32) space.Addr { return space.RoundUp(uint64(bytes), 128) }
 
 // underWay is how many of the counters of accesses under way in a memory are not 0.
-func underWay(mem *Memory) (n int) {
+func underWay(mem *host.Memory) (n int) {
 	for l := range space.Addr(1 << 11) {
 		if mem.BeginAccess(l<<space.LineShift, 1, true) {
 			n++

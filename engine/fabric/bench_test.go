@@ -3,6 +3,7 @@ package fabric
 import (
 	"testing"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 	"drtmx/engine/sim/cputime"
@@ -42,10 +43,10 @@ func BenchmarkNVM(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			bed := newBed(b, bedOptions{machines: 2, threads: 20, span: 4 << 20, config: Config{Profile: p, TornReads: true, NoDDIO: c.noDDIO, Durability: c.keeping,
-				NVM: func(int, int, *profile.NodeType) (Device, error) { return openDevice{}, nil }}})
+				NVM: func(int, int, *profile.NodeType) (host.Device, error) { return openDevice{}, nil }}})
 			for m := range bed.data {
 				if c.nvm {
-					var mr MR
+					var mr host.MR
 					bed.data[m], mr = bed.allocNVM(m, 0, 0, bed.span)
 					bed.keys[m] = mr.RKey
 				}

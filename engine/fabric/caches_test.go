@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -142,8 +143,8 @@ func TestArrivalsGoAheadOfSends(t *testing.T) {
 func TestAccess(t *testing.T) {
 	b, x, _ := pairBed(t, Config{})
 	m, c := b.f.Machine(1), &b.f.cost
-	other := m.perSock // a core of the second socket
-	a, err := m.Mem.Alloc(Alloc{Name: "lines", Bytes: 1 << 20, Socket: 0})
+	other := m.PerSocket // a core of the second socket
+	a, err := m.Mem.Alloc(host.Alloc{Name: "lines", Bytes: 1 << 20, Socket: 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,31 +155,31 @@ func TestAccess(t *testing.T) {
 			t.Errorf("%s: %d ps, want %d", what, got, want)
 		}
 	}
-	expect("cold", m.Access(0, now(), a, 8, Load), c.walk+c.dram)
-	expect("warm", m.Access(0, now(), a+8, 8, Load), c.llcHit)
-	expect("from the other socket", m.Access(other, now(), a, 8, Load), c.walk+c.llcHit+c.cross)
+	expect("cold", m.Access(0, now(), a, 8, host.Load), c.Walk+c.DRAM)
+	expect("warm", m.Access(0, now(), a+8, 8, host.Load), c.LLCHit)
+	expect("from the other socket", m.Access(other, now(), a, 8, host.Load), c.Walk+c.LLCHit+c.Cross)
 	b.run(sim.Microsecond)
-	expect("other socket, cold", m.Access(other, now(), a+64, 8, Load), c.dram+c.cross)
+	expect("other socket, cold", m.Access(other, now(), a+64, 8, host.Load), c.DRAM+c.Cross)
 	b.run(sim.Microsecond)
-	expect("four lines", m.Access(0, now(), a+256, 256, Load), c.dram+3*c.dramNext)
-	expect("four lines again", m.Access(0, now(), a+256, 256, Load), c.llcHit+3*c.llcNext)
-	expect("store", m.Access(0, now(), a+256, 8, Store), c.llcStore)
+	expect("four lines", m.Access(0, now(), a+256, 256, host.Load), c.DRAM+3*c.DRAMNext)
+	expect("four lines again", m.Access(0, now(), a+256, 256, host.Load), c.LLCHit+3*c.LLCNext)
+	expect("store", m.Access(0, now(), a+256, 8, host.Store), c.LLCStore)
 	b.run(sim.Microsecond)
-	expect("store, cold", m.Access(0, now(), a+1024, 8, Store), c.dramStore)
-	m.Warm(Extent{a + 4096, 64})
-	expect("warmed", m.Access(0, now(), a+4096, 64, Load), c.llcHit)
+	expect("store, cold", m.Access(0, now(), a+1024, 8, host.Store), c.DRAMStore)
+	m.Warm(host.Extent{At: a + 4096, Bytes: 64})
+	expect("warmed", m.Access(0, now(), a+4096, 64, host.Load), c.LLCHit)
 
-	r := m.Mem.Register(a, 1<<20, RemoteWrite)
+	r := m.Mem.Register(a, 1<<20, host.RemoteWrite)
 	for i, ddio := range []bool{true, false} {
 		b.f.SetDDIO(ddio)
 		at := a + 8192 + space.Addr(i)*64
 		x.postAll(x.rc[1], SendWR{Op: Write, Signaled: true, Local: x.scratch, LKey: x.key, Len: 64, Remote: at, RKey: r.RKey})
 		b.run(20 * sim.Microsecond)
-		want := c.llcHit
+		want := c.LLCHit
 		if !ddio {
-			want = c.dram
+			want = c.DRAM
 		}
-		expect("after a WRITE", m.Access(0, now(), at, 8, Load), want)
+		expect("after a WRITE", m.Access(0, now(), at, 8, host.Load), want)
 	}
 }
 
@@ -188,23 +189,23 @@ func TestAccessWaitsOnce(t *testing.T) {
 	b, _, _ := pairBed(t, Config{})
 	m, c := b.f.Machine(1), &b.f.cost
 	line := space.LineBytes * m.Type.ChannelBandwidth.PerKB() >> 10 // on a channel
-	a, err := m.Mem.Alloc(Alloc{Name: "lines", Bytes: 2 << 20, Socket: 0})
+	a, err := m.Mem.Alloc(host.Alloc{Name: "lines", Bytes: 2 << 20, Socket: 0})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for at, n := 0, 64; n <= 64<<10; at, n = at+n, 4*n {
-		m.Access(0, b.sim.Now(), a+2<<20-space.LineBytes, 8, Load) // its page is known
+		m.Access(0, b.sim.Now(), a+2<<20-space.LineBytes, 8, host.Load) // its page is known
 		b.run(sim.Millisecond)
 		lines := sim.Time(n / space.LineBytes)
-		idle := c.dram + (lines-1)*c.dramNext
-		slow := c.dram + lines*line // were all on one channel
-		if got := m.Access(0, b.sim.Now(), a+space.Addr(at), n, Load); got < idle || got > max(idle, slow) {
+		idle := c.DRAM + (lines-1)*c.DRAMNext
+		slow := c.DRAM + lines*line // were all on one channel
+		if got := m.Access(0, b.sim.Now(), a+space.Addr(at), n, host.Load); got < idle || got > max(idle, slow) {
 			t.Errorf("%d bytes: %d ps, at least %d at the core's rate and at most %d from one channel", n, got, idle, slow)
 		}
 	}
 	// Stores do not wait for each other either.
 	b.run(sim.Millisecond)
-	if got, want := m.Access(0, b.sim.Now(), a+1<<20, 4096, Store), 64*max(c.dramStore, line); got > want+c.walk {
+	if got, want := m.Access(0, b.sim.Now(), a+1<<20, 4096, host.Store), 64*max(c.DRAMStore, line); got > want+c.Walk {
 		t.Errorf("stores of 4096 bytes: %d ps, at most %d", got, want)
 	}
 }
@@ -242,7 +243,7 @@ func TestRandomLoads(t *testing.T) {
 	b := newBed(t, bedOptions{machines: 1, threads: 1, span: 1 << 20})
 	m := b.f.Machine(0)
 	const loads = 4096
-	base, err := m.Mem.Alloc(Alloc{Name: "random", Bytes: 512 << 20})
+	base, err := m.Mem.Alloc(host.Alloc{Name: "random", Bytes: 512 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,15 +255,15 @@ func TestRandomLoads(t *testing.T) {
 	b.run(sim.Millisecond) // the channels are free again
 	lone := at[:1]
 	fresh := at[0] + 4096
-	if d := m.Gather(0, 0, []space.Addr{fresh}, 64); d != b.f.cost.dram {
-		t.Errorf("a lone load takes %d ps, DRAM %d", d, b.f.cost.dram)
+	if d := m.Gather(0, 0, []space.Addr{fresh}, 64); d != b.f.cost.DRAM {
+		t.Errorf("a lone load takes %d ps, DRAM %d", d, b.f.cost.DRAM)
 	}
-	if d := m.Gather(0, 0, lone, 64); d != m.Access(0, 0, lone[0], 64, Load) {
+	if d := m.Gather(0, 0, lone, 64); d != m.Access(0, 0, lone[0], 64, host.Load) {
 		t.Errorf("a load that hits takes %d ps", d)
 	}
 	b.run(sim.Millisecond)
 	two := []space.Addr{at[0] + 8192, at[1] + 8192}
-	if d := m.Gather(0, 0, two, 64); d != b.f.cost.dram+b.f.cost.dramRandom {
+	if d := m.Gather(0, 0, two, 64); d != b.f.cost.DRAM+b.f.cost.DRAMRandom {
 		t.Errorf("two loads take %d ps", d)
 	}
 }

@@ -95,13 +95,13 @@ func (l *spinLock) hold(m *Machine, core int, at, d sim.Time) (done sim.Time) {
 	before := l.last - 1
 	k := 0
 	for ; ; k++ {
-		length := d + m.lineFrom(before, core)
+		length := d + m.LineFrom(before, core)
 		waits := k > 0 && l.booked[k-1].to > at // whoever finds it taken spins
 		if k > 0 {
 			at = max(at, l.booked[k-1].to)
 		}
 		if waits {
-			length += m.lineFrom(before, core)
+			length += m.LineFrom(before, core)
 		}
 		if k == len(l.booked) || at+length <= l.booked[k].from {
 			done = at + length

@@ -51,7 +51,7 @@ func TestSharedBuffer(t *testing.T) {
 			t.Error("a buffer of one's own costs more than the MMIO")
 		}
 	}
-	atomic, near, far := m.CPU.Atomic, m.CPU.LineTransfer, m.CPU.LineTransfer+m.fab.cost.cross
+	atomic, near, far := m.CPU.Atomic, m.CPU.LineTransfer, m.CPU.LineTransfer+m.fab.cost.Cross
 	const mmio = 70 * sim.Nanosecond
 	us := sim.Microsecond
 	steps := []struct {

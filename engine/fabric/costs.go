@@ -3,6 +3,7 @@ package fabric
 import (
 	"math/bits"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
@@ -44,7 +45,7 @@ type costs struct {
 	xlateFetch   sim.Time
 	roundTrip    sim.Time // PCIe and LLC: latency of a fetch from the host
 
-	memoryCosts
+	host.Costs
 
 	blueFlame, maxInline, wqe uint32
 	retries, rnrRetries       uint8
@@ -64,8 +65,8 @@ func newCosts(p *profile.Profile) costs {
 		oneWay: e.OneWay.Time(), pcie: e.Bandwidth.PerKB(),
 		atomicUnit: n.AtomicUnit.Time(), conflictHold: n.ConflictHold.Time(),
 		qpFetch: n.QPFetch.Time(), xlateFetch: n.TranslationFetch.Time(),
-		memoryCosts: newMemoryCosts(p),
-		blueFlame:   uint32(n.BlueFlame.Int()), maxInline: uint32(n.MaxInline.Int()), wqe: uint32(e.WQE.Int()),
+		Costs:     host.NewCosts(p),
+		blueFlame: uint32(n.BlueFlame.Int()), maxInline: uint32(n.MaxInline.Int()), wqe: uint32(e.WQE.Int()),
 		retries: uint8(n.RetryCount.Int()), rnrRetries: uint8(n.RNRRetry.Int()),
 		timeout: sim.Time(4096) * sim.Nanosecond << n.TimeoutExponent.Int(), rnrTimer: n.RNRTimer.Time(),
 		recovery: n.LossRecovery.Time(),
@@ -78,7 +79,7 @@ func newCosts(p *profile.Profile) costs {
 	// An atomic keeps its slot until its write is on the bus, memory's latency longer;
 	// reads behind it cannot pass it there. The picosecond keeps the two events apart.
 	c.atomicHold = 2*c.oneWay + c.fetched(0, 8) + 1
-	c.roundTrip = 2*c.oneWay + c.llcDMA
+	c.roundTrip = 2*c.oneWay + c.LLCDMA
 	c.pipelines(n)
 	c.headers(w)
 	if p.TCP != nil {

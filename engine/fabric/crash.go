@@ -11,7 +11,7 @@ import "fmt"
 //
 // Cores are not known here: whoever runs programs on them has to stop them.
 func (m *Machine) Crash() error {
-	if err := m.crash(); err != nil {
+	if err := m.Halt(); err != nil {
 		return err
 	}
 	now := m.fab.sim.Now()
@@ -19,7 +19,7 @@ func (m *Machine) Crash() error {
 		n.off = true
 		for _, q := range n.qps[1:] {
 			m.fab.abandon(q)
-			if p := q.peer; p != nil && !p.nic.machine.Mem.down {
+			if p := q.peer; p != nil && !p.nic.machine.Mem.Down {
 				m.fab.setError(p, now)
 				p.state |= severed
 			}
@@ -32,7 +32,7 @@ func (m *Machine) Crash() error {
 // queue pairs, and those of its peers to it, stay in the error state. It is refused
 // as long as requests of before the crash are under way.
 func (m *Machine) Restart() error {
-	if !m.Mem.down {
+	if !m.Mem.Down {
 		return fmt.Errorf("fabric: machine %d restarts, and is not down: crash it first", m.ID)
 	}
 	f := m.fab
@@ -41,7 +41,7 @@ func (m *Machine) Restart() error {
 			return fmt.Errorf("fabric: machine %d restarts at %d ps with a %v of before the crash under way: let some microseconds pass", m.ID, f.sim.Now(), v.op)
 		}
 	}
-	m.restart()
+	m.Resume()
 	for _, n := range m.NICs {
 		n.off = false
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -277,9 +278,9 @@ func TestLocalProtectionBehindWhatIsSent(t *testing.T) {
 
 // Permissions of the remote region, one by one.
 func TestPermissions(t *testing.T) {
-	perms := map[Opcode]Perm{Read: RemoteRead, Write: RemoteWrite, CompareSwap: RemoteAtomic, FetchAdd: RemoteAtomic}
+	perms := map[Opcode]host.Perm{Read: host.RemoteRead, Write: host.RemoteWrite, CompareSwap: host.RemoteAtomic, FetchAdd: host.RemoteAtomic}
 	for op, need := range perms {
-		for _, have := range []Perm{0, LocalWrite, RemoteRead, RemoteWrite, RemoteAtomic, LocalWrite | RemoteRead | RemoteWrite | RemoteAtomic} {
+		for _, have := range []host.Perm{0, host.LocalWrite, host.RemoteRead, host.RemoteWrite, host.RemoteAtomic, host.LocalWrite | host.RemoteRead | host.RemoteWrite | host.RemoteAtomic} {
 			b, x, _ := pairBed(t, Config{})
 			r := b.f.Machine(1).Mem.Register(b.data[1], 4096, have)
 			w := x.read(1, 1, 8)
@@ -294,7 +295,7 @@ func TestPermissions(t *testing.T) {
 		}
 	}
 	b, x, _ := pairBed(t, Config{})
-	r := b.f.Machine(1).Mem.Register(b.data[1], 4096, RemoteRead)
+	r := b.f.Machine(1).Mem.Register(b.data[1], 4096, host.RemoteRead)
 	b.f.Machine(1).Mem.Deregister(r)
 	w := x.read(1, 1, 8)
 	w.RKey = r.RKey

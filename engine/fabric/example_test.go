@@ -5,6 +5,7 @@ import (
 	"log"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/sim"
 )
 
@@ -19,17 +20,17 @@ func Example() {
 	defer f.Close()
 	defer s.Close()
 
-	var mem [2]*fabric.Memory
-	var region [2]fabric.MR
+	var mem [2]*host.Memory
+	var region [2]host.MR
 	var pairs [2]*fabric.QP
 	cq := f.Machine(0).NICs[0].CreateCQ(16)
 	for i := range 2 {
 		mem[i] = f.Machine(i).Mem
-		a, err := mem[i].Alloc(fabric.Alloc{Name: "example", Bytes: 4096})
+		a, err := mem[i].Alloc(host.Alloc{Name: "example", Bytes: 4096})
 		if err != nil {
 			log.Fatal(err)
 		}
-		region[i] = mem[i].Register(a, 4096, fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite)
+		region[i] = mem[i].Register(a, 4096, host.LocalWrite|host.RemoteRead|host.RemoteWrite)
 		if pairs[i], err = f.Machine(i).NICs[0].CreateQP(fabric.QPConfig{Transport: fabric.RC, SendCQ: cq}); err != nil {
 			log.Fatal(err)
 		}

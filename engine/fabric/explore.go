@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -94,21 +95,21 @@ func (x *Exploration) Hold(at sim.Time) sim.Time {
 func requester(v *verb) uint64 { return 1<<63 | uint64(v.from)<<32 | uint64(v.qpn) }
 
 // verb notes what a verb has read or written at the responder.
-func (x *Exploration) verb(mem *Memory, v *verb, a space.Addr, n int, write bool) {
+func (x *Exploration) verb(mem *host.Memory, v *verb, a space.Addr, n int, write bool) {
 	x.Accessed(mem, a, n, write, requester(v))
 }
 
 // Accessed notes that n bytes at a have just been read or written.
-func (x *Exploration) Accessed(mem *Memory, a space.Addr, n int, write bool, who uint64) {
+func (x *Exploration) Accessed(mem *host.Memory, a space.Addr, n int, write bool, who uint64) {
 	for n > 0 {
 		some := min(n, int(space.LineBytes-a%space.LineBytes))
-		h := fold(fold(fold(orderSeed, who), a%space.LineBytes), uint64(some))
-		if mem.has(a+space.Addr(some)-1) && a >= 1<<space.HugeShift { // else reserved: no bytes
+		h := host.Fold(host.Fold(host.Fold(orderSeed, who), a%space.LineBytes), uint64(some))
+		if mem.Has(a+space.Addr(some)-1) && a >= 1<<space.HugeShift { // else reserved: no bytes
 			for _, b := range mem.Bytes(a, some) {
-				h = fold(h, uint64(b))
+				h = host.Fold(h, uint64(b))
 			}
 		}
-		x.access(lineAt{mem.machine, a >> space.LineShift}, h, write)
+		x.access(lineAt{mem.Machine, a >> space.LineShift}, h, write)
 		a, n = a+space.Addr(some), n-some
 	}
 }
@@ -119,7 +120,7 @@ func (x *Exploration) access(at lineAt, h uint64, write bool) {
 		x.sum -= l.hash(at)
 	}
 	if write {
-		l = order{until: fold(fold(l.until, l.since), h)}
+		l = order{until: host.Fold(host.Fold(l.until, l.since), h)}
 	} else {
 		l.since += h
 	}
@@ -128,7 +129,7 @@ func (x *Exploration) access(at lineAt, h uint64, write bool) {
 }
 
 func (l order) hash(at lineAt) uint64 {
-	return fold(fold(fold(fold(orderSeed, uint64(at.machine)), at.line), l.until), l.since)
+	return host.Fold(host.Fold(host.Fold(host.Fold(orderSeed, uint64(at.machine)), at.line), l.until), l.since)
 }
 
 // Span notes that something which a client did took place between two times.
@@ -150,11 +151,11 @@ func (x *Exploration) Order() uint64 {
 	var past order
 	for i, e := range x.spans {
 		if i > 0 && e.end != x.spans[i-1].end {
-			past = order{until: fold(past.until, past.since)}
+			past = order{until: host.Fold(past.until, past.since)}
 		}
-		past.since += fold(orderSeed, e.who)
+		past.since += host.Fold(orderSeed, e.who)
 	}
-	return fold(fold(fold(orderSeed, x.sum), past.until), past.since)
+	return host.Fold(host.Fold(host.Fold(orderSeed, x.sum), past.until), past.since)
 }
 
 // ParseDelays reads delays as FormatDelays writes them.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/metrics"
@@ -30,7 +31,7 @@ type Config struct {
 	NoDDIO bool
 	// NVM makes the persistent memory of a socket, nil if it has none. A nil
 	// function means that no machine has any.
-	NVM func(machine, socket int, t *profile.NodeType) (Device, error)
+	NVM func(machine, socket int, t *profile.NodeType) (host.Device, error)
 	// Durability keeps, of every line of NVM, what a crash would leave of it:
 	// Machine.Crash, AfterCrash and Where need it. It costs the host time, not the
 	// simulated cluster.
@@ -49,7 +50,7 @@ type Fabric struct {
 	profile  *profile.Profile
 	cost     costs
 	machines []*Machine
-	hosts    *Hosts
+	hosts    *host.Hosts
 
 	verbs []verb
 	free  uint32  // first free verb
@@ -105,7 +106,7 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 		return nil, fmt.Errorf("fabric: node types has %d entries for %d machines: give one each or none", n, c.Machines)
 	}
 	f := &Fabric{sim: s, profile: c.Profile, cost: newCosts(c.Profile), free: none, firstNIC: []uint16{0}, torn: c.TornReads, loss: c.LossPPM, explored: c.Exploration}
-	f.hosts = newHosts(s, c.Profile, HostConfig{TornReads: c.TornReads, CacheNum: c.CacheNum, CacheDen: c.CacheDen, NoDDIO: c.NoDDIO, Durability: c.Durability, NVM: c.NVM}, f.writing)
+	f.hosts = host.New(s, c.Profile, host.Config{TornReads: c.TornReads, CacheNum: c.CacheNum, CacheDen: c.CacheDen, NoDDIO: c.NoDDIO, Durability: c.Durability, NVM: c.NVM}, f.writing)
 	f.register()
 	f.lookAhead()
 	most := space.PerMachine(c.Machines)
@@ -129,7 +130,7 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 		f.nics = append(f.nics, m.NICs...)
 		f.firstNIC = append(f.firstNIC, uint16(len(f.nics)))
 	}
-	f.hosts.opened(f.admit)
+	f.hosts.Opened(f.admit)
 	return f, nil
 }
 
@@ -143,10 +144,10 @@ const leastSpace = 128 << 20
 func (f *Fabric) Close() error {
 	var errs []error
 	for _, m := range f.machines {
-		errs = append(errs, m.Mem.close())
+		errs = append(errs, m.Mem.Close())
 	}
 	f.machines = nil
-	errs = append(errs, f.hosts.close())
+	errs = append(errs, f.hosts.Close())
 	return errors.Join(errs...)
 }
 
@@ -200,7 +201,7 @@ func (f *Fabric) SetDDIO(on bool) {
 func (f *Fabric) OutOfOrder() uint64 {
 	var n uint64
 	for _, m := range f.machines {
-		m.Host.stations(func(_ string, _ int, s *sim.FIFO) { n += s.OOO })
+		m.Machine.Stations(func(_ string, _ int, s *sim.FIFO) { n += s.OOO })
 		for _, c := range m.NICs {
 			for _, s := range c.stations() {
 				n += s.OOO
@@ -232,7 +233,7 @@ func (f *Fabric) Usage(to []metrics.Usage) []metrics.Usage {
 			add(metrics.PCIeBus, 2*i+1, &n.down)
 			add(NICContext, i, &n.fetch)
 		}
-		m.Host.stations(func(resource string, index int, s *sim.FIFO) { add(resource, index, s) })
+		m.Machine.Stations(func(resource string, index int, s *sim.FIFO) { add(resource, index, s) })
 		for core, s := range m.softirqs {
 			if s != nil {
 				add(SoftirqCore, core, s)

@@ -16,7 +16,7 @@ func (v *verb) ticket(op Opcode, s Status) verb {
 // recvTicket is the completion of a RECV that got no message.
 func (q *QP) recvTicket(id uint64, bytes uint32, s Status, t sim.Time) verb {
 	return verb{id: id, len: bytes, q: q, r: q, next: none, data: none, rkey: q.qpn, mark: t,
-		from: q.nic.number, to: q.nic.number, op: Recv, status: s, flags: signaled | finished | ticket | delivery}
+		from: q.nic.Number, to: q.nic.Number, op: Recv, status: s, flags: signaled | finished | ticket | delivery}
 }
 
 // complete schedules a ticket's arrival in host memory.

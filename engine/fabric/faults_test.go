@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"testing"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -40,7 +41,7 @@ type faults struct {
 	rand  *rand.Rand
 	pairs []*faultyPair
 	uds   []AH
-	mrs   []MR
+	mrs   []host.MR
 	taken []bool // by machine: its key
 	down  []bool
 	kinds struct{ crash, keys, cut bool }
@@ -85,7 +86,7 @@ func newFaults(t *testing.T, seed int64) *faults {
 		x.uds = append(x.uds, x.pair(w, UD, 8192).Address())
 	}
 	for m := range 3 {
-		x.mrs = append(x.mrs, x.f.Machine(m).Mem.Register(x.data[m], 1<<20, LocalWrite|RemoteRead|RemoteWrite|RemoteAtomic))
+		x.mrs = append(x.mrs, x.f.Machine(m).Mem.Register(x.data[m], 1<<20, host.LocalWrite|host.RemoteRead|host.RemoteWrite|host.RemoteAtomic))
 	}
 	return x
 }

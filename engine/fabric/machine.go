@@ -3,13 +3,14 @@ package fabric
 import (
 	"fmt"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
 
 // Machine is one node: a host with its RNICs.
 type Machine struct {
-	Host
+	host.Machine
 	NICs []*NIC
 	// MaxInline is the largest payload that fits into a request.
 	MaxInline int
@@ -23,7 +24,7 @@ type Machine struct {
 
 func newMachine(f *Fabric, id int, t *profile.NodeType, c *Config, most uint64) (*Machine, error) {
 	m := &Machine{MaxInline: f.profile.NIC.MaxInline.Int(), fab: f}
-	if err := f.hosts.open(&m.Host, id, t, most); err != nil {
+	if err := f.hosts.Open(&m.Machine, id, t, most); err != nil {
 		return nil, err
 	}
 	if f.profile.TCP != nil {
@@ -34,7 +35,7 @@ func newMachine(f *Fabric, id int, t *profile.NodeType, c *Config, most uint64) 
 		nics = min(nics, c.NICs)
 	}
 	for i := range nics {
-		m.NICs = append(m.NICs, newNIC(m, uint16(len(f.nics)+i), i, i%t.Sockets.Int(), f.hosts.scaled(f.profile.NIC.Translations.Int())))
+		m.NICs = append(m.NICs, newNIC(m, uint16(len(f.nics)+i), i, i%t.Sockets.Int(), f.hosts.Scaled(f.profile.NIC.Translations.Int())))
 	}
 	return m, nil
 }
@@ -46,6 +47,6 @@ func (m *Machine) Place(thread int) (core, nic int) {
 		panic(fmt.Sprintf("fabric: thread %d on machine %d with %d cores", thread, m.ID, m.Cores()))
 	}
 	n := m.Sockets()
-	core = thread%n*m.perSock + thread/n
+	core = thread%n*m.PerSocket + thread/n
 	return core, m.CoreSocket(core) % len(m.NICs)
 }

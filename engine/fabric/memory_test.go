@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -15,7 +16,7 @@ func TestLazyBlocks(t *testing.T) {
 	b, _, _ := pairBed(t, Config{})
 	mem := b.f.Machine(0).Mem
 	made := map[uint64]int{}
-	a, err := mem.Alloc(Alloc{Name: "table", Bytes: 64 << 20, Socket: 1, Fill: func(block uint64, dst []byte) {
+	a, err := mem.Alloc(host.Alloc{Name: "table", Bytes: 64 << 20, Socket: 1, Fill: func(block uint64, dst []byte) {
 		made[block]++
 		if len(dst) != space.BlockBytes {
 			t.Errorf("block of %d bytes", len(dst))
@@ -83,7 +84,7 @@ func TestTracked(t *testing.T) {
 	mem := b.f.Machine(0).Mem
 	d := mem.Digest(1)
 	for _, tracked := range []bool{true, false} {
-		a, err := mem.Alloc(Alloc{Name: "words", Bytes: 4 << 20, Tracked: tracked})
+		a, err := mem.Alloc(host.Alloc{Name: "words", Bytes: 4 << 20, Tracked: tracked})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,13 +108,13 @@ func TestTracked(t *testing.T) {
 func TestMemoryLimits(t *testing.T) {
 	b, _, _ := pairBed(t, Config{})
 	mem := b.f.Machine(0).Mem
-	if _, err := mem.Alloc(Alloc{Name: "huge", Bytes: 1 << 50}); err == nil || !strings.Contains(err.Error(), "huge") {
+	if _, err := mem.Alloc(host.Alloc{Name: "huge", Bytes: 1 << 50}); err == nil || !strings.Contains(err.Error(), "huge") {
 		t.Errorf("a petabyte: %v", err)
 	}
-	if _, err := mem.Alloc(Alloc{Name: "nothing"}); err == nil {
+	if _, err := mem.Alloc(host.Alloc{Name: "nothing"}); err == nil {
 		t.Error("an allocation of nothing")
 	}
-	last, err := mem.Alloc(Alloc{Name: "last", Bytes: 1})
+	last, err := mem.Alloc(host.Alloc{Name: "last", Bytes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func TestMemoryLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var full *SpaceError
+	var full *host.SpaceError
 	for _, bytes := range []uint64{uint64(space.MaxAddr), ^uint64(0), uint64(space.MaxAddr - (r + 1<<30))} {
 		if _, err := mem.Reserve("much", bytes, 0); !errors.As(err, &full) || full.Name != "much" {
 			t.Errorf("%d bytes of addresses: %v", bytes, err)
@@ -130,7 +131,7 @@ func TestMemoryLimits(t *testing.T) {
 	if mem.Home(r) != 1 || mem.Home(r+1<<30-1) != 1 {
 		t.Error("the reserved space has no home")
 	}
-	if d := b.f.Machine(0).Access(0, 0, r+12345, 8, Load); d == 0 {
+	if d := b.f.Machine(0).Access(0, 0, r+12345, 8, host.Load); d == 0 {
 		t.Error("an access to reserved space is free")
 	}
 	for name, f := range map[string]func(){
@@ -138,7 +139,7 @@ func TestMemoryLimits(t *testing.T) {
 		"bytes behind the end":    func() { mem.Bytes(last+2<<20-4, 8) },
 		"address 0":               func() { mem.Bytes(0, 8) },
 		"wrapping":                func() { mem.Bytes(^space.Addr(0)-3, 8) },
-		"registering the void":    func() { mem.Register(last+2<<20, 8, RemoteRead) },
+		"registering the void":    func() { mem.Register(last+2<<20, 8, host.RemoteRead) },
 	} {
 		func() {
 			defer func() {
@@ -211,21 +212,21 @@ func TestInterleaved(t *testing.T) {
 	b, _, _ := pairBed(t, Config{})
 	m := b.f.Machine(0)
 	const page = 1 << space.HugeShift
-	a, err := m.Mem.Alloc(Alloc{Name: "table", Bytes: 5*page - 100, Socket: 1, Interleaved: true})
+	a, err := m.Mem.Alloc(host.Alloc{Name: "table", Bytes: 5*page - 100, Socket: 1, Interleaved: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Warm(Extent{a + page - 640, 1280})
+	m.Warm(host.Extent{At: a + page - 640, Bytes: 1280})
 	for p, want := range []int{1, 0, 1, 0, 1} {
 		if got := m.Mem.Home(a + space.Addr(p)*page + page - 1); got != want {
 			t.Errorf("page %d is at socket %d", p, got)
 		}
 	}
-	near, far := m.Access(0, 0, a+page, 8, Load), m.Access(0, 0, a+page-8, 8, Load)
-	if c := &b.f.cost; near != c.walk+c.llcHit || far != c.walk+c.llcHit+c.cross {
+	near, far := m.Access(0, 0, a+page, 8, host.Load), m.Access(0, 0, a+page-8, 8, host.Load)
+	if c := &b.f.cost; near != c.Walk+c.LLCHit || far != c.Walk+c.LLCHit+c.Cross {
 		t.Errorf("warm lines on both sides of a page's end take %d and %d ps", near, far)
 	}
-	if _, err := m.Mem.Alloc(Alloc{Name: "table", Bytes: 1, Interleaved: true, NVM: true}); err == nil {
+	if _, err := m.Mem.Alloc(host.Alloc{Name: "table", Bytes: 1, Interleaved: true, NVM: true}); err == nil {
 		t.Error("interleaved over the NVM of several sockets")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
@@ -17,7 +18,7 @@ func TestMilestonesOfOneRead(t *testing.T) {
 	var e CQE
 	for range 2 {
 		began := b.sim.Now()
-		b.f.Machine(1).Warm(Extent{b.data[1], 64})
+		b.f.Machine(1).Warm(host.Extent{At: b.data[1], Bytes: 64})
 		x.postAll(x.rc[1], x.read(1, 1, 64))
 		b.run(20 * sim.Microsecond)
 		var out [1]CQE
@@ -35,7 +36,7 @@ func TestMilestonesOfOneRead(t *testing.T) {
 		metrics.Wire:       2*c.hop + c.serialize(0, 42) + c.serialize(64, 30),
 		metrics.NICReceive: 2 * c.rxLatency,
 		metrics.PCIe:       c.oneWay + c.oneWay + c.fetched(0, 64) + c.oneWay,
-		metrics.Memory:     c.llcDMA,
+		metrics.Memory:     c.LLCDMA,
 		// Data and completion cross PCIe while the packet is still coming in.
 		metrics.Completion: max(0, c.written(0, 64)+c.pcieCQE-p.RxResponse.Time()-p.RxCompletion.Time()-64*c.scatter>>10),
 	}

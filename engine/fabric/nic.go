@@ -3,13 +3,14 @@ package fabric
 import (
 	"math"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
 // NIC is an RNIC: a port to the switch and a PCIe slot at one socket.
 type NIC struct {
-	Port
+	host.Port
 	Index   int
 	machine *Machine
 
@@ -30,7 +31,7 @@ type NIC struct {
 	datagram []bool // by number: whether it is a UD or TCP queue pair
 	contexts contexts
 	misses   []uint32 // requests that wait to have their contexts fetched
-	pages    tlb
+	pages    host.TLB
 	luck     *sim.Rand // of packets that arrive
 	queues   []int     // cores that its receive queues interrupt; none with RDMA
 	off      bool
@@ -49,11 +50,11 @@ func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
 		granule++
 	}
 	n := &NIC{Index: index, machine: m, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: space.Addr(slots - 1),
-		granule: granule, cqe: uint32(m.fab.profile.PCIe.CQE.Int()), qps: []*QP{nil}, datagram: []bool{false}, contexts: contexts{limit: p.QPContexts.Int()}, pages: newTLB(translations),
+		granule: granule, cqe: uint32(m.fab.profile.PCIe.CQE.Int()), qps: []*QP{nil}, datagram: []bool{false}, contexts: contexts{limit: p.QPContexts.Int()}, pages: host.NewTLB(translations),
 		luck: m.fab.sim.Stream("fabric.loss", uint64(m.ID)<<8|uint64(index))}
-	m.attach(&n.Port, number, socket)
+	m.Attach(&n.Port, number, socket)
 	if m.fab.profile.TCP != nil { // the kernel keeps the connections, and gives physical addresses
-		n.contexts.limit, n.pages = math.MaxInt, tlb{}
+		n.contexts.limit, n.pages = math.MaxInt, host.TLB{}
 		n.receiveQueues(m.fab.profile.TCP.Queues.Int())
 	}
 	return n
@@ -103,17 +104,17 @@ func (n *NIC) hold(a space.Addr, t, d sim.Time) sim.Time {
 // translation is there.
 func (n *NIC) translate(now sim.Time, a space.Addr, bytes uint32) (ready sim.Time) {
 	c := &n.machine.fab.cost
-	if n.pages.entries == nil {
+	if n.pages.Entries == nil {
 		return 0
 	}
-	n.traffic.Translations++
-	if !n.pages.touch(a) {
-		n.traffic.TranslationMisses++
+	n.Traffic.Translations++
+	if !n.pages.Touch(a) {
+		n.Traffic.TranslationMisses++
 		n.machine.fab.counts.XlateMisses++
 		ready = n.fetch.Serve(now, c.xlateFetch) + c.roundTrip
 	}
-	if end := a + space.Addr(max(bytes, 1)) - 1; end>>space.HugeShift != a>>space.HugeShift && !n.pages.touch(end) {
-		n.traffic.TranslationMisses++
+	if end := a + space.Addr(max(bytes, 1)) - 1; end>>space.HugeShift != a>>space.HugeShift && !n.pages.Touch(end) {
+		n.Traffic.TranslationMisses++
 		n.machine.fab.counts.XlateMisses++
 		ready = n.fetch.Serve(now, c.xlateFetch) + c.roundTrip
 	}
@@ -144,7 +145,7 @@ type contexts struct {
 // contexts be forgotten until its answer comes.
 func (f *Fabric) queue(n *NIC, i uint32) {
 	if n.misses = append(n.misses, i); len(n.misses) == 1 {
-		f.sim.At(n.fetch.Free, f.kAdmit, uint32(n.number))
+		f.sim.At(n.fetch.Free, f.kAdmit, uint32(n.Number))
 	}
 }
 
@@ -173,7 +174,7 @@ func (n *NIC) lacks(h *QP) bool {
 // is there, which is at most now if it was.
 func (n *NIC) use(h *QP, now sim.Time) (ready sim.Time) {
 	c, f := &n.contexts, n.machine.fab
-	n.traffic.Contexts++
+	n.Traffic.Contexts++
 	switch {
 	case c.latest == nil:
 		if h.state&kept != 0 {
@@ -197,7 +198,7 @@ func (n *NIC) use(h *QP, now sim.Time) (ready sim.Time) {
 	}
 	h.state |= fetched
 	f.counts.CtxMisses++
-	n.traffic.ContextMisses++
+	n.Traffic.ContextMisses++
 	h.ready = n.fetch.Serve(now, f.cost.qpFetch) + f.cost.roundTrip
 	return h.ready
 }
@@ -276,9 +277,9 @@ func (c *contexts) added(qps []*QP) {
 // admit lets requests that wait for room among the posted writes of an RNIC go on as far as there is room.
 func (f *Fabric) admit(number uint32) {
 	n, now := f.nics[number], f.sim.Now()
-	n.posted.reopen()
+	n.Posted.Reopen()
 	for {
-		i, ok := n.posted.next()
+		i, ok := n.Posted.Next()
 		if !ok {
 			break
 		}
@@ -291,7 +292,7 @@ func (f *Fabric) admit(number uint32) {
 		}
 		f.back(n, r, i)
 	}
-	n.posted.rest()
+	n.Posted.Rest()
 }
 
 // back has the requests behind one that was let in and has to be sent again come
@@ -302,7 +303,7 @@ func (f *Fabric) back(n *NIC, r *QP, i uint32) {
 	if r.state>>arriving&1 == 0 || l.first != i {
 		return
 	}
-	n.posted.leave(func(k uint32) bool {
+	n.Posted.Leave(func(k uint32) bool {
 		if f.verbs[k].r != r {
 			return false
 		}
@@ -314,7 +315,7 @@ func (f *Fabric) back(n *NIC, r *QP, i uint32) {
 // behindWrites says whether a READ or atomic has to wait for posted writes that came
 // before it, and lets it.
 func (f *Fabric) behindWrites(n *NIC, r *QP, i uint32, now sim.Time) bool {
-	at, waits := n.posted.before(i, now)
+	at, waits := n.Posted.Before(i, now)
 	if !waits {
 		r.clear(executing, i)
 		return false

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
@@ -53,7 +54,7 @@ func nvmBed(t *testing.T, gap sim.Time, ddio bool) (b *bed, devices [][]*plainDe
 	}
 	devices = [][]*plainDevice{make([]*plainDevice, 2), make([]*plainDevice, 2)}
 	b = newBed(t, bedOptions{machines: 2, threads: 1, span: 1 << 20, config: Config{Profile: p, NoDDIO: !ddio,
-		NVM: func(m, k int, _ *profile.NodeType) (Device, error) {
+		NVM: func(m, k int, _ *profile.NodeType) (host.Device, error) {
 			devices[m][k] = &plainDevice{gap: gap, latency: 200 * sim.Nanosecond}
 			return devices[m][k], nil
 		}}})
@@ -69,14 +70,14 @@ func nvmBed(t *testing.T, gap sim.Time, ddio bool) (b *bed, devices [][]*plainDe
 	return b, devices
 }
 
-func (b *bed) allocNVM(m, socket, dimm int, bytes uint64) (space.Addr, MR) {
+func (b *bed) allocNVM(m, socket, dimm int, bytes uint64) (space.Addr, host.MR) {
 	b.t.Helper()
 	mem := b.f.Machine(m).Mem
-	a, err := mem.Alloc(Alloc{Name: "nvm", Bytes: bytes, Socket: socket, NVM: true, DIMM: dimm})
+	a, err := mem.Alloc(host.Alloc{Name: "nvm", Bytes: bytes, Socket: socket, NVM: true, DIMM: dimm})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return a, mem.Register(a, bytes, LocalWrite|RemoteRead|RemoteWrite|RemoteAtomic)
+	return a, mem.Register(a, bytes, host.LocalWrite|host.RemoteRead|host.RemoteWrite|host.RemoteAtomic)
 }
 
 // Interleaved memory goes round the DIMMs every 4 KB, pinned memory stays on its
@@ -91,9 +92,9 @@ func TestNVMPlaces(t *testing.T) {
 		if !mem.OnNVM(a) || mem.Home(a) != 1 {
 			t.Errorf("allocation %d is not in the NVM of socket 1", i)
 		}
-		first := mem.deviceLine(a>>space.LineShift) / unit % dimms
+		first := mem.DeviceLine(a>>space.LineShift) / unit % dimms
 		for l := a >> space.LineShift; l < (a+4<<20)>>space.LineShift; l++ {
-			dl := mem.deviceLine(l)
+			dl := mem.DeviceLine(l)
 			if seen[dl] {
 				t.Fatalf("allocation %d: line %d of the device twice", i, dl)
 			}
@@ -107,7 +108,7 @@ func TestNVMPlaces(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []Alloc{{Bytes: 1, NVM: true, Socket: 2}, {Bytes: 1, NVM: true, DIMM: 7}, {Bytes: 1, DIMM: 1}, {Bytes: 1, NVM: true, DIMM: -1}} {
+	for _, bad := range []host.Alloc{{Bytes: 1, NVM: true, Socket: 2}, {Bytes: 1, NVM: true, DIMM: 7}, {Bytes: 1, DIMM: 1}, {Bytes: 1, NVM: true, DIMM: -1}} {
 		if _, err := mem.Alloc(bad); err == nil {
 			t.Errorf("%+v is accepted", bad)
 		}
@@ -126,16 +127,16 @@ func TestNVMCoreAccess(t *testing.T) {
 		what          string
 		at            space.Addr
 		n             int
-		kind          Kind
+		kind          host.Kind
 		reads, writes int
 	}{
-		{"load", a, 128, Load, 2, 0}, {"load again", a, 128, Load, 0, 0},
-		{"flush of clean lines", a, 128, Flush, 0, 0},
-		{"store", a + 256, 64, Store, 1, 0}, {"store of a cached line", a + 256, 8, Store, 0, 0},
-		{"flush", a + 256, 64, Flush, 0, 1}, {"flush again", a + 256, 64, Flush, 0, 0},
-		{"whole lines past the cache", a + 512, 128, StoreNT, 0, 2},
-		{"a part of a line", a + 1024, 16, StoreNT, 1, 1},
-		{"a part of a cached line", a, 16, StoreNT, 0, 1},
+		{"load", a, 128, host.Load, 2, 0}, {"load again", a, 128, host.Load, 0, 0},
+		{"flush of clean lines", a, 128, host.Flush, 0, 0},
+		{"store", a + 256, 64, host.Store, 1, 0}, {"store of a cached line", a + 256, 8, host.Store, 0, 0},
+		{"flush", a + 256, 64, host.Flush, 0, 1}, {"flush again", a + 256, 64, host.Flush, 0, 0},
+		{"whole lines past the cache", a + 512, 128, host.StoreNT, 0, 2},
+		{"a part of a line", a + 1024, 16, host.StoreNT, 1, 1},
+		{"a part of a cached line", a, 16, host.StoreNT, 0, 1},
 	} {
 		r, w := len(d.reads), len(d.writes)
 		took := m.Access(0, b.sim.Now(), x.at, x.n, x.kind)
@@ -147,8 +148,8 @@ func TestNVMCoreAccess(t *testing.T) {
 			t.Errorf("%s: %d reads, %d writes in %d ps; want %d and %d", x.what, r, w, took, x.reads, x.writes)
 		}
 	}
-	near := m.Access(0, b.sim.Now(), a+1<<19, 8, Load)
-	far := m.Access(m.Cores()-1, b.sim.Now(), a+1<<19+64, 8, Load)
+	near := m.Access(0, b.sim.Now(), a+1<<19, 8, host.Load)
+	far := m.Access(m.Cores()-1, b.sim.Now(), a+1<<19+64, 8, host.Load)
 	if far <= near {
 		t.Errorf("a load from the other socket takes %d ps, from the own one %d", far, near)
 	}
@@ -165,11 +166,11 @@ func TestNVMEvictionsConserveLines(t *testing.T) {
 	for range 600_000 {
 		at := a + r.Uint64n(bytes/space.LineBytes)*space.LineBytes
 		if r.Intn(2) == 0 {
-			m.Access(0, b.sim.Now(), at, 8, Load)
+			m.Access(0, b.sim.Now(), at, 8, host.Load)
 			continue
 		}
-		m.Access(0, b.sim.Now(), at, 8, Store)
-		stored[m.Mem.deviceLine(at>>space.LineShift)] = true
+		m.Access(0, b.sim.Now(), at, 8, host.Store)
+		stored[m.Mem.DeviceLine(at>>space.LineShift)] = true
 	}
 	if len(d.writes) < 50_000 {
 		t.Errorf("only %d lines left the cache", len(d.writes))
@@ -201,7 +202,7 @@ func TestNVMCombiningBuffers(t *testing.T) {
 	wake := b.sim.Register("woken", func(uint32) { woken = append(woken, b.sim.Now()) })
 	const lines = 40
 	buffers := b.f.profile.NVM.CombiningBuffers.Int()
-	m.Access(0, 0, a, lines*space.LineBytes, StoreNT)
+	m.Access(0, 0, a, lines*space.LineBytes, host.StoreNT)
 	if m.Await(0, false, wake, 0) {
 		t.Fatal("more lines than buffers, and nobody waits")
 	}
@@ -241,7 +242,7 @@ func TestNVMPostedWrites(t *testing.T) {
 			t.Errorf("%d bytes: %.2f M/s, the device takes %.2f", bytes, rate, want)
 		}
 		limit := b.f.profile.NVM.PostedWrites.Int()
-		if n := b.f.Machine(1).NICs[0].posted.open; n > limit+1 {
+		if n := b.f.Machine(1).NICs[0].Posted.Open; n > limit+1 {
 			t.Errorf("%d bytes: %d writes outside of memory, at most %d", bytes, n, limit)
 		}
 		var read, taken sim.Time
@@ -295,11 +296,11 @@ func TestPartialWritesInOrder(t *testing.T) {
 	m := b.f.Machine(1)
 	n := m.NICs[0]
 	write := func(a space.Addr) {
-		n.claim(ByWrite, a, 16)
-		m.dmaWrite(&n.Port, b.sim.Now(), a, 16)
+		n.Claim(host.ByWrite, a, 16)
+		m.DMAWrite(&n.Port, b.sim.Now(), a, 16)
 	}
 	c := &b.f.cost
-	line := 201*sim.Nanosecond + c.llcDMA
+	line := 201*sim.Nanosecond + c.LLCDMA
 	write(near)
 	b.run(line)
 	if len(devices[1][0].writes) != 1 {
@@ -307,7 +308,7 @@ func TestPartialWritesInOrder(t *testing.T) {
 	}
 	write(far)
 	write(near + 64)
-	b.run(line + c.cross)
+	b.run(line + c.Cross)
 	if len(devices[1][0].writes) != 1 {
 		t.Error("the second write was performed before the first")
 	}
@@ -322,23 +323,23 @@ func TestPartialWritesInOrder(t *testing.T) {
 func TestRemoteWritesAreTracked(t *testing.T) {
 	b, _ := nvmBed(t, 50*sim.Nanosecond, true)
 	m := b.f.Machine(0)
-	x := m.sockets[1].nvm
+	x := m.Processors[1].NVM
 	a, _ := b.allocNVM(0, 1, 0, 1<<20)
 	const each = 8 * space.LineBytes
 	for core := range 4 { // of socket 0
-		m.Access(core, 0, a+space.Addr(core)*each, each, StoreNT)
+		m.Access(core, 0, a+space.Addr(core)*each, each, host.StoreNT)
 	}
-	if x.remote != x.trackers || len(x.tracking) != 4*8-x.trackers {
-		t.Errorf("%d lines tracked and %d waiting, there are %d trackers", x.remote, len(x.tracking), x.trackers)
+	if x.Remote != x.Trackers || len(x.Tracking) != 4*8-x.Trackers {
+		t.Errorf("%d lines tracked and %d waiting, there are %d trackers", x.Remote, len(x.Tracking), x.Trackers)
 	}
 	b.run(10 * sim.Microsecond)
-	if x.remote != 0 || len(x.tracking) != 0 {
-		t.Errorf("%d lines tracked and %d waiting at the end", x.remote, len(x.tracking))
+	if x.Remote != 0 || len(x.Tracking) != 0 {
+		t.Errorf("%d lines tracked and %d waiting at the end", x.Remote, len(x.Tracking))
 	}
 	own, _ := b.allocNVM(0, 0, 0, 1<<20)
-	m.Access(0, b.sim.Now(), own, each, StoreNT)
-	if x := m.sockets[0].nvm; x.remote != 0 {
-		t.Errorf("%d lines of the socket's own tracked", x.remote)
+	m.Access(0, b.sim.Now(), own, each, host.StoreNT)
+	if x := m.Processors[0].NVM; x.Remote != 0 {
+		t.Errorf("%d lines of the socket's own tracked", x.Remote)
 	}
 }
 
@@ -350,7 +351,7 @@ func TestReadIntoNVM(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBed(t, bedOptions{machines: 2, threads: 1, span: 1 << 20, config: Config{Profile: p, Durability: true,
-		NVM: func(m, k int, _ *profile.NodeType) (Device, error) {
+		NVM: func(m, k int, _ *profile.NodeType) (host.Device, error) {
 			return &plainDevice{gap: 10 * sim.Nanosecond, latency: 200 * sim.Nanosecond}, nil
 		}}})
 	here, r := b.allocNVM(0, 0, 0, 1<<20)
@@ -389,7 +390,7 @@ func TestPostedQueueIsBounded(t *testing.T) {
 		x.next(x, id)
 	}
 	b.run(2 * sim.Millisecond)
-	if n := len(b.f.Machine(1).NICs[0].posted.queue); n < requests/4 || n > 4*requests {
+	if n := len(b.f.Machine(1).NICs[0].Posted.Queue); n < requests/4 || n > 4*requests {
 		t.Errorf("%d in the queue of %d requests", n, requests)
 	}
 }
@@ -414,7 +415,7 @@ func TestOrderBehindPostedWrites(t *testing.T) {
 		x.postAll(x.rc[1], first, x.write(2, 1, 8))
 		n := b.f.Machine(1).NICs[0]
 		b.run(3 * sim.Microsecond)
-		if waiting := len(n.posted.queue) - n.posted.first; waiting < 3 {
+		if waiting := len(n.Posted.Queue) - n.Posted.First; waiting < 3 {
 			t.Fatalf("%d requests wait for room", waiting)
 		}
 		n.SetDown(down)
@@ -442,9 +443,9 @@ func TestOrderBehindPostedWrites(t *testing.T) {
 // machine whose LLC answers at once: at the same instant it would look for ever.
 func TestReadWaitsForUnknownWrites(t *testing.T) {
 	b, _ := nvmBed(t, 0, false)
-	b.f.hosts.cost.llcDMA = 0
+	b.f.hosts.Cost.LLCDMA = 0
 	n, r := b.f.Machine(1).NICs[0], b.workers[0].rc[1].peer
-	line := n.posted.push(unknown)
+	line := n.Posted.Push(host.Unknown)
 	i, v := b.f.take()
 	v.r = r
 	if !b.f.behindWrites(n, r, i, b.sim.Now()) {
@@ -453,7 +454,7 @@ func TestReadWaitsForUnknownWrites(t *testing.T) {
 	if until := r.lanes[executing].until; until <= b.sim.Now() {
 		t.Errorf("the READ looks again at %d ps, which is now", until)
 	}
-	n.posted.set(line, b.sim.Now())
+	n.Posted.Set(line, b.sim.Now())
 	if b.f.behindWrites(n, r, i, b.sim.Now()) {
 		t.Error("the READ waits, and everything before it was taken")
 	}
@@ -463,17 +464,17 @@ func TestReadWaitsForUnknownWrites(t *testing.T) {
 // is sent from there share a direction.
 func TestOneLinkBetweenSockets(t *testing.T) {
 	b, _ := nvmBed(t, 0, true)
-	first, second := b.f.Machine(1).sockets[0].nvm, b.f.Machine(1).sockets[1].nvm
+	first, second := b.f.Machine(1).Processors[0].NVM, b.f.Machine(1).Processors[1].NVM
 	const from, to = 0, 1 // the other sockets
-	now, line := b.sim.Now(), first.linkLine
-	for i, got := range []sim.Time{first.cross(now, to), second.cross(now, from), first.cross(now, from), second.cross(now, to)} {
+	now, line := b.sim.Now(), first.LinkLine
+	for i, got := range []sim.Time{first.Cross(now, to), second.Cross(now, from), first.Cross(now, from), second.Cross(now, to)} {
 		if want := sim.Time(1+i%2) * line; got != want {
 			t.Errorf("line %d crosses in %d ps, want %d", i, got, want)
 		}
 	}
 	sum := sim.Time(0)
 	for _, u := range b.f.Usage(nil) {
-		if u.Node == 1 && u.Resource == Interconnect {
+		if u.Node == 1 && u.Resource == host.Interconnect {
 			sum += sim.Time(u.Index + 1)
 		}
 	}

@@ -1,6 +1,9 @@
 package fabric
 
-import "drtmx/engine/sim"
+import (
+	"drtmx/engine/fabric/host"
+	"drtmx/engine/sim"
+)
 
 // register adds the events of a verb's way. In order, for a READ:
 //
@@ -260,8 +263,8 @@ func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 	if v.op.reads() {
 		h.outstanding--
 		svc = c.written(v.local, v.len)
-		n.claim(ByFill, v.local, v.len)
-		n.machine.dmaWrite(&n.Port, now, v.local, v.len)
+		n.Claim(host.ByFill, v.local, v.len)
+		n.machine.DMAWrite(&n.Port, now, v.local, v.len)
 		v.stamp.add(atPCIe, c.oneWay)
 		v.mark += c.oneWay
 	}

@@ -3,6 +3,7 @@ package fabric
 import (
 	"testing"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
@@ -16,7 +17,7 @@ func TestPersistentBehindASlowController(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBed(t, bedOptions{machines: 1, threads: 1, span: 1 << 20, config: Config{Profile: p, Durability: true, NoDDIO: true,
-		NVM: func(_, socket int, _ *profile.NodeType) (Device, error) {
+		NVM: func(_, socket int, _ *profile.NodeType) (host.Device, error) {
 			return &plainDevice{gap: []sim.Time{100 * sim.Microsecond, 0}[socket]}, nil
 		}}})
 	m := b.f.Machine(0)
@@ -25,25 +26,25 @@ func TestPersistentBehindASlowController(t *testing.T) {
 	line := make([]byte, space.LineBytes)
 	line[0] = 1
 	for i := range space.Addr(3) { // as an RNIC without DDIO writes: the second and the third wait for room
-		m.NICs[0].claim(ByWrite, slow+i*space.LineBytes, space.LineBytes)
-		m.dmaBytes(&m.NICs[0].Port, b.sim.Now(), slow+i*space.LineBytes, space.LineBytes, line)
+		m.NICs[0].Claim(host.ByWrite, slow+i*space.LineBytes, space.LineBytes)
+		m.DMABytes(&m.NICs[0].Port, b.sim.Now(), slow+i*space.LineBytes, space.LineBytes, line)
 		copy(m.Mem.Bytes(slow+i*space.LineBytes, space.LineBytes), line)
 	}
-	core := m.perSock // the first of the socket whose controller has room
+	core := m.PerSocket // the first of the socket whose controller has room
 	m.Mem.Change(fast, 1)
 	m.Mem.Bytes(fast, 1)[0] = 1
-	m.Access(core, b.sim.Now(), fast, space.LineBytes, StoreNT)
+	m.Access(core, b.sim.Now(), fast, space.LineBytes, host.StoreNT)
 	b.run(10 * sim.Microsecond)
 	if !m.Await(core, true, b.kPost, 0) {
 		t.Fatal("the store is not through after 10 us")
 	}
-	if at := m.Where(fast); at != Persistent {
+	if at := m.Where(fast); at != host.Persistent {
 		t.Errorf("a line that its controller has taken is %v", at)
 	}
 	if got := m.AfterCrash(fast, 1, nil); got[0] != 1 {
 		t.Error("a crash would lose what the core was told is persistent")
 	}
-	if at := m.Where(slow + 2*space.LineBytes); at != InFlight {
+	if at := m.Where(slow + 2*space.LineBytes); at != host.InFlight {
 		t.Errorf("a line that its controller has not taken is %v", at)
 	}
 	if err := m.Crash(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/sim"
 )
 
@@ -110,10 +111,10 @@ func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 	if w.Signaled {
 		v.flags = signaled
 	}
-	v.from, v.to = q.nic.number, q.peerNIC
+	v.from, v.to = q.nic.Number, q.peerNIC
 	if !q.transport.connected() {
 		n := f.nic(w.Dest)
-		v.r, v.to = n.qps[w.Dest.QPN], n.number
+		v.r, v.to = n.qps[w.Dest.QPN], n.Number
 	}
 	if v.from == v.to {
 		v.flags |= loop
@@ -124,7 +125,7 @@ func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 	if w.Inline {
 		v.flags |= inlined
 		f.capture(q, v)
-	} else if v.len > 0 && !q.nic.machine.Mem.allowed(w.LKey, v.local, v.len, localPerm(v.op)) {
+	} else if v.len > 0 && !q.nic.machine.Mem.Allowed(w.LKey, v.local, v.len, localPerm(v.op)) {
 		v.status = LocalProtection // told when it is its turn
 	}
 	q.posted++
@@ -143,9 +144,9 @@ func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 }
 
 // localPerm is what a verb needs of its local buffer.
-func localPerm(op Opcode) Perm {
+func localPerm(op Opcode) host.Perm {
 	if op.reads() {
-		return LocalWrite
+		return host.LocalWrite
 	}
 	return 0
 }
@@ -160,7 +161,7 @@ func (f *Fabric) capture(h *QP, v *verb) {
 	v.data, b = f.payload.take(v.len)
 	mem := h.nic.machine.Mem
 	if v.flags&inlined == 0 {
-		mem.deviceTouches(v.local, int(v.len), false)
+		mem.DeviceTouches(v.local, int(v.len), false)
 	}
 	copy(b, mem.Bytes(v.local, int(v.len)))
 }
@@ -229,9 +230,9 @@ func (f *Fabric) onFetch(i uint32) {
 			w := &f.verbs[i]
 			bytes := wqeBytes(h, w)
 			end := n.down.Serve(now, c.fetchedBehind(read, bytes))
-			n.traffic.read(0, bytes)
+			n.Traffic.Read(0, bytes)
 			read += bytes
-			t := max(end, now+c.llcDMA+c.fetched(0, read)) // see crosses
+			t := max(end, now+c.LLCDMA+c.fetched(0, read)) // see crosses
 			if gathers(w) {
 				f.sim.At(t+2*c.oneWay, f.kFetch, i)
 			} else {

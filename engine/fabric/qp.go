@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
@@ -155,9 +156,9 @@ func Connect(a, b *QP) error {
 		return fmt.Errorf("fabric: connect: a queue pair with itself; create two")
 	}
 	a.peer, b.peer = b, a
-	a.peerNIC, b.peerNIC = b.nic.number, a.nic.number
+	a.peerNIC, b.peerNIC = b.nic.Number, a.nic.Number
 	for _, q := range []*QP{a, b} {
-		if q.peer.nic.machine.Mem.down {
+		if q.peer.nic.machine.Mem.Down {
 			q.state |= failed | severed
 		}
 	}
@@ -218,7 +219,7 @@ func (q *QP) PostRecv(at sim.Time, list []RecvWR) error {
 	mem := q.nic.machine.Mem
 	for i := range list {
 		w := &list[i]
-		if !mem.allowed(w.LKey, w.Local, w.Len, LocalWrite) {
+		if !mem.Allowed(w.LKey, w.Local, w.Len, host.LocalWrite) {
 			return fmt.Errorf("fabric: RECV into %d bytes at %#x: local key %#x does not allow writing there", w.Len, w.Local, w.LKey)
 		}
 	}

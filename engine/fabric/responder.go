@@ -3,6 +3,7 @@ package fabric
 import (
 	"encoding/binary"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -32,7 +33,7 @@ func (f *Fabric) onRx(i uint32) {
 	if !f.arrive(n, r, arriving, f.kRx, i, v, now) {
 		return
 	}
-	if v.op != Send && v.len > 0 && f.tooEarly(n, r, i, v, now) || n.posted != nil && n.posted.closed(i) {
+	if v.op != Send && v.len > 0 && f.tooEarly(n, r, i, v, now) || n.Posted != nil && n.Posted.Closed(i) {
 		return
 	}
 	f.receive(n, r, i, v, now)
@@ -79,19 +80,19 @@ func (f *Fabric) receive(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 func (f *Fabric) arriveRemote(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	c := &f.cost
 	mem := n.machine.Mem
-	perm, hold := RemoteRead, c.conflictHold
+	perm, hold := host.RemoteRead, c.conflictHold
 	switch v.op {
 	case Write:
-		perm = RemoteWrite
+		perm = host.RemoteWrite
 	case CompareSwap, FetchAdd:
-		perm, hold = RemoteAtomic, c.atomicHold+n.machine.dmaLatency(&n.Port, v.remote)
+		perm, hold = host.RemoteAtomic, c.atomicHold+n.machine.DMALatency(&n.Port, v.remote)
 		if v.remote&7 != 0 {
 			f.refuse(r, i, v, RemoteInvalidRequest, t)
 			return
 		}
 		t = max(t, n.atomic.Serve(now, c.atomicUnit))
 	}
-	if v.len > 0 && !mem.allowed(v.rkey, v.remote, v.len, perm) {
+	if v.len > 0 && !mem.Allowed(v.rkey, v.remote, v.len, perm) {
 		f.refuse(r, i, v, RemoteAccess, t)
 		return
 	}
@@ -110,11 +111,11 @@ func (f *Fabric) arriveRemote(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time)
 	v.mark = t
 	v.flags = v.flags&^entered | memory
 	if f.torn && v.len > 0 {
-		mem.register(v.remote, int(v.len), v.op != Read)
+		mem.Enter(v.remote, int(v.len), v.op != Read)
 	}
 	f.sim.At(t+c.oneWay, f.kMem, i)
 	if v.op == Write {
-		n.claim(ByWrite, v.remote, v.len)
+		n.Claim(host.ByWrite, v.remote, v.len)
 	}
 	switch {
 	case v.op.atomic():
@@ -219,9 +220,9 @@ func (f *Fabric) deliver(n *NIC, r *QP, i uint32, v *verb, now, at sim.Time) {
 
 // land moves a message's bytes.
 func (f *Fabric) land(n *NIC, v *verb, now sim.Time) {
-	n.claim(ByMessage, v.remote, v.len)
+	n.Claim(host.ByMessage, v.remote, v.len)
 	n.completed()
-	n.machine.dmaBytes(&n.Port, now, v.remote, v.len, f.bytes(v))
+	n.machine.DMABytes(&n.Port, now, v.remote, v.len, f.bytes(v))
 	if v.len > 0 {
 		f.copy(n.machine.Mem, v, 0, v.len)
 	}
@@ -251,7 +252,7 @@ func (f *Fabric) onMemory(i uint32) {
 		f.late(r, i, v, now)
 		return
 	}
-	if n.posted != nil && v.op.reads() && f.behindWrites(n, r, i, now) {
+	if n.Posted != nil && v.op.reads() && f.behindWrites(n, r, i, now) {
 		return
 	}
 	switch v.op {
@@ -290,7 +291,7 @@ func (f *Fabric) answer(r *QP, i uint32, v *verb, t, latency sim.Time) {
 }
 
 func (f *Fabric) write(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
-	n.machine.dmaBytes(&n.Port, now, v.remote, v.len, f.bytes(v))
+	n.machine.DMABytes(&n.Port, now, v.remote, v.len, f.bytes(v))
 	f.move(n, r, i, v, now)
 	if v.flags&deferred != 0 {
 		f.late(r, i, v, now)
@@ -309,7 +310,7 @@ func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
 	if f.torn {
 		writes := v.op != Read
 		first, last := space.Lines(v.remote, int(v.len))
-		if first != last && mem.overlapped(v.remote, int(v.len), writes, true) {
+		if first != last && mem.Overlapped(v.remote, int(v.len), writes, true) {
 			f.counts.Split++
 			d := sim.Time(last-first) * f.lineGap(v)
 			v.flags |= memory
@@ -320,7 +321,7 @@ func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
 			f.onLine(i)
 			return d
 		}
-		mem.unregister(v.remote, int(v.len), writes)
+		mem.Leave(v.remote, int(v.len), writes)
 	}
 	f.copy(mem, v, 0, v.len)
 	return 0
@@ -328,16 +329,16 @@ func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
 
 // copy moves a part of the bytes of an access to mem. A READ that was flushed brings
 // nothing: its buffer is the requester's again.
-func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
-	mem.deviceTouches(v.remote+space.Addr(from), int(to-from), v.op != Read)
+func (f *Fabric) copy(mem *host.Memory, v *verb, from, to uint32) {
+	mem.DeviceTouches(v.remote+space.Addr(from), int(to-from), v.op != Read)
 	there := mem.Bytes(v.remote+space.Addr(from), int(to-from))
 	if v.op == Read {
-		if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.down {
-			here.deviceTouches(v.local+space.Addr(from), int(to-from), true)
+		if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.Down {
+			here.DeviceTouches(v.local+space.Addr(from), int(to-from), true)
 			here.Change(v.local+space.Addr(from), int(to-from))
 			copy(here.Bytes(v.local+space.Addr(from), int(to-from)), there)
 		}
-	} else if !mem.down {
+	} else if !mem.Down {
 		copy(there, f.payload.bytes(v.data, v.len)[from:])
 	}
 	if x := f.explored; x != nil && v.op != Send {
@@ -357,7 +358,7 @@ func (f *Fabric) onLine(i uint32) {
 		f.sim.At(f.sim.Now()+f.lineGap(v), f.kLine, i)
 		return
 	}
-	mem.unregister(v.remote, int(v.len), v.op != Read)
+	mem.Leave(v.remote, int(v.len), v.op != Read)
 	v.flags &^= memory
 	f.settle(i, v)
 }
@@ -367,7 +368,7 @@ func (f *Fabric) onLine(i uint32) {
 // overtake the other.
 func (f *Fabric) lineGap(v *verb) sim.Time {
 	if v.op == Read {
-		return f.cost.llcNext
+		return f.cost.LLCNext
 	}
 	return f.cost.pcieCQE
 }
@@ -389,15 +390,15 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 		return
 	}
 	r.clear(executing, i)
-	latency := n.machine.dmaRead(&n.Port, now, v.remote, 8)
+	latency := n.machine.DMARead(&n.Port, now, v.remote, 8)
 	end := f.crosses(n, now, latency, c.fetched(v.remote, 8))
-	mem.deviceTouches(v.remote, 8, false)
+	mem.DeviceTouches(v.remote, 8, false)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
 	if x := f.explored; x != nil {
 		x.verb(mem, v, v.remote, 8, false)
 	}
-	if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.down {
-		here.deviceTouches(v.local, 8, true)
+	if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.Down {
+		here.DeviceTouches(v.local, 8, true)
 		here.Change(v.local, 8)
 		binary.LittleEndian.PutUint64(here.Bytes(v.local, 8), old)
 	}
@@ -414,7 +415,7 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	} else {
 		v.flags &^= memory
 		if f.torn {
-			mem.unregister(v.remote, 8, true)
+			mem.Leave(v.remote, 8, true)
 		}
 	}
 	f.answer(r, i, v, there, latency)
@@ -427,17 +428,17 @@ func (f *Fabric) onStore(i uint32) {
 	n := f.nics[v.to]
 	mem := n.machine.Mem
 	n.up.Serve(now, f.cost.written(v.remote, 8))
-	n.claim(ByAtomic, v.remote, 8)
-	n.machine.dmaBytes(&n.Port, now, v.remote, 8, binary.LittleEndian.AppendUint64(f.word[:0], v.b))
-	if !mem.down {
-		mem.deviceTouches(v.remote, 8, true)
+	n.Claim(host.ByAtomic, v.remote, 8)
+	n.machine.DMABytes(&n.Port, now, v.remote, 8, binary.LittleEndian.AppendUint64(f.word[:0], v.b))
+	if !mem.Down {
+		mem.DeviceTouches(v.remote, 8, true)
 		binary.LittleEndian.PutUint64(mem.Bytes(v.remote, 8), v.b)
 	}
 	if x := f.explored; x != nil {
 		x.verb(mem, v, v.remote, 8, true)
 	}
 	if f.torn {
-		mem.unregister(v.remote, 8, true)
+		mem.Leave(v.remote, 8, true)
 	}
 	v.flags &^= memory
 	f.settle(i, v)

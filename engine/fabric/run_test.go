@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -16,7 +17,7 @@ func mixedRun(t *testing.T, queue sim.QueueKind, slices int) (hash, digest uint6
 		config: Config{TornReads: true, LossPPM: 20000, CacheNum: 1, CacheDen: 64}})
 	b.f.SetRCLoss(1000)
 	for m := range b.f.Machines() {
-		a, err := b.f.Machine(m).Mem.Alloc(Alloc{Name: "lazy", Bytes: 1 << 20, Fill: func(block uint64, dst []byte) {
+		a, err := b.f.Machine(m).Mem.Alloc(host.Alloc{Name: "lazy", Bytes: 1 << 20, Fill: func(block uint64, dst []byte) {
 			if block%8 == 0 {
 				binary.LittleEndian.PutUint64(dst, block/8)
 			}
@@ -24,7 +25,7 @@ func mixedRun(t *testing.T, queue sim.QueueKind, slices int) (hash, digest uint6
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.data[m], b.keys[m] = a, b.f.Machine(m).Mem.Register(a, 1<<20, RemoteRead|RemoteWrite|RemoteAtomic).RKey
+		b.data[m], b.keys[m] = a, b.f.Machine(m).Mem.Register(a, 1<<20, host.RemoteRead|host.RemoteWrite|host.RemoteAtomic).RKey
 	}
 	for _, w := range b.workers {
 		for id := range uint64(256) {

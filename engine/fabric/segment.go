@@ -23,9 +23,9 @@ func (f *Fabric) load(r *NIC, now sim.Time, a space.Addr, n uint32) (first, all 
 	if n > f.cost.mtu { // no line is read twice
 		cut = min(n, uint32(space.RoundUp(a+space.Addr(f.cost.mtu), space.LineBytes)-a))
 	}
-	first = r.machine.dmaRead(&r.Port, now, a, cut)
+	first = r.machine.DMARead(&r.Port, now, a, cut)
 	if all = first; cut < n {
-		all = max(all, r.machine.dmaRead(&r.Port, now, a+space.Addr(cut), n-cut))
+		all = max(all, r.machine.DMARead(&r.Port, now, a+space.Addr(cut), n-cut))
 	}
 	return first, all
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
@@ -39,8 +40,8 @@ func tookSlowed(t *testing.T, p *profile.Profile, percent int, op Opcode, m int,
 	var last sim.Time
 	for range 2 { // the second time queue pairs and pages are known
 		if warm {
-			b.f.Machine(m).Warm(Extent{b.data[m], int(n)})
-			b.f.Machine(0).Warm(Extent{x.scratch, int(n)})
+			b.f.Machine(m).Warm(host.Extent{At: b.data[m], Bytes: int(n)})
+			b.f.Machine(0).Warm(host.Extent{At: x.scratch, Bytes: int(n)})
 		}
 		wr := x.read(1, m, n)
 		if op == Write {

@@ -3,6 +3,7 @@ package fabric
 import (
 	"testing"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -18,9 +19,9 @@ func hotAtomics(t *testing.T, words uint64) float64 {
 		w.post(w.rc[2], SendWR{ID: id, Op: FetchAdd, Signaled: true, Local: w.scratch + space.Addr(id)*64, LKey: w.key,
 			Remote: b.data[2] + w.rand.Uint64n(words)*space.LineBytes, RKey: b.keys[2], Swap: 1})
 	}, nil)
-	b.f.Machine(2).Warm(Extent{b.data[2], int(words * space.LineBytes)})
+	b.f.Machine(2).Warm(host.Extent{At: b.data[2], Bytes: int(words * space.LineBytes)})
 	rate := b.rate(50*sim.Microsecond, 500*sim.Microsecond) * 3
-	all := float64(words) * float64(sim.Microsecond) / float64(b.f.cost.atomicHold+b.f.cost.llcDMA)
+	all := float64(words) * float64(sim.Microsecond) / float64(b.f.cost.atomicHold+b.f.cost.LLCDMA)
 	t.Logf("%d words: %.2f M/s of %.2f", words, rate, all)
 	return rate / all
 }

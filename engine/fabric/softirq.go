@@ -50,7 +50,7 @@ func (n *NIC) receiveQueues(queues int) {
 	m := n.machine
 	cores := m.Cores()
 	for q := range min(queues, cores) {
-		core := (n.Socket()*m.perSock + q) % cores
+		core := (n.Socket()*m.PerSocket + q) % cores
 		if m.softirqs[core] == nil {
 			m.softirqs[core] = new(softirq)
 		}
@@ -73,7 +73,7 @@ func (f *Fabric) onSoftirq(i uint32) {
 	v := &f.verbs[i]
 	r := v.r
 	at := now
-	if m := r.nic.machine; !m.Mem.down {
+	if m := r.nic.machine; !m.Mem.Down {
 		core := r.nic.queueOf(unpackAH(v.b), v.rkey)
 		d := f.cost.softirq + profile.FurtherSegments(int(v.len), int(f.cost.mtu))*f.cost.softirqSegment
 		wanted := m.Interrupted != nil && m.Interrupted(core, d)

@@ -3,6 +3,7 @@
 package fabric
 
 import (
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"errors"
 	"strings"
@@ -14,18 +15,18 @@ import (
 // A process with a limit of address space gets smaller machines, not none; the addresses stay the same.
 func TestAddressSpaceIsReservedInProportion(t *testing.T) {
 	before, _, _ := pairBed(t, Config{})
-	at, err := before.f.Machine(1).Mem.Alloc(Alloc{Name: "table", Bytes: 1 << 20})
+	at, err := before.f.Machine(1).Mem.Alloc(host.Alloc{Name: "table", Bytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	limitSpace(t, space.InUse()+8<<30)
 	b, _, _ := pairBed(t, Config{})
 	mem := b.f.Machine(1).Mem
-	if again, err := mem.Alloc(Alloc{Name: "table", Bytes: 1 << 20}); err != nil || again != at {
+	if again, err := mem.Alloc(host.Alloc{Name: "table", Bytes: 1 << 20}); err != nil || again != at {
 		t.Errorf("under the limit a table is at %#x (%v), without at %#x", again, err, at)
 	}
-	var full *SpaceError
-	if _, err := mem.Alloc(Alloc{Name: "much", Bytes: 4 << 30}); !errors.As(err, &full) || !full.Limited || !strings.Contains(err.Error(), "ulimit -v") {
+	var full *host.SpaceError
+	if _, err := mem.Alloc(host.Alloc{Name: "much", Bytes: 4 << 30}); !errors.As(err, &full) || !full.Limited || !strings.Contains(err.Error(), "ulimit -v") {
 		t.Errorf("more than the limit leaves: %v", err)
 	}
 }

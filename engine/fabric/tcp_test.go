@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
@@ -46,10 +47,10 @@ func newSockets(t *testing.T, c Config) *sockets {
 			t.Fatal(err)
 		}
 		mem := b.f.Machine(m).Mem
-		if b.base[m], err = mem.Alloc(Alloc{Name: "test", Bytes: 4 << 20}); err != nil {
+		if b.base[m], err = mem.Alloc(host.Alloc{Name: "test", Bytes: 4 << 20}); err != nil {
 			t.Fatal(err)
 		}
-		b.key[m] = mem.Register(b.base[m], 4<<20, LocalWrite|RemoteRead).LKey
+		b.key[m] = mem.Register(b.base[m], 4<<20, host.LocalWrite|host.RemoteRead).LKey
 	}
 	return b
 }

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -152,9 +153,9 @@ func (v *verb) writing() bool {
 }
 
 // writing gives the bytes of the WRITEs between an RNIC of a machine and its memory.
-func (f *Fabric) writing(m *Host, each func(a space.Addr, b []byte)) {
+func (f *Fabric) writing(m *host.Machine, each func(a space.Addr, b []byte)) {
 	for i := range f.verbs {
-		if v := &f.verbs[i]; v.writing() && &f.nics[v.to].machine.Host == m {
+		if v := &f.verbs[i]; v.writing() && &f.nics[v.to].machine.Machine == m {
 			each(v.remote, f.payload.bytes(v.data, v.len))
 		}
 	}

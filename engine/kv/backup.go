@@ -3,7 +3,7 @@ package kv
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 )
 
@@ -24,9 +24,9 @@ func (t *Table) addBackups(server int) error {
 		sockets := len(t.cl.Fabric().Machine(b.host).NICs)
 		for k, s := range b.shards {
 			name := fmt.Sprintf("kv.%s.%d.of%d", t.spec.Name, k, server)
-			rows, err := newRegion(t.cl, b.host, fabric.Alloc{
+			rows, err := newRegion(t.cl, b.host, host.Alloc{
 				Name: name, Bytes: s.rowBytes(), Socket: k % sockets, Fill: s.fillRows,
-			}, fabric.LocalWrite)
+			}, host.LocalWrite)
 			if err != nil {
 				return err
 			}

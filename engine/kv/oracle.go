@@ -3,7 +3,7 @@ package kv
 import (
 	"slices"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 )
 
@@ -91,7 +91,7 @@ func (t *Table) copyRow(s *shard, machine int, a r2.Addr, row uint32, dst []byte
 
 // copyMaterialized copies those of the bytes at a whose block has come into being. Rows may reach over the
 // boundaries of blocks.
-func copyMaterialized(dst []byte, mem *fabric.Memory, a r2.Addr) {
+func copyMaterialized(dst []byte, mem *host.Memory, a r2.Addr) {
 	const granule = 8 // rows and their parts are 8-byte aligned, blocks all the more
 	for i := 0; i < len(dst); i += granule {
 		if mem.Materialized(a + r2.Addr(i)) {

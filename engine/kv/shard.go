@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 )
@@ -17,7 +17,7 @@ type region struct {
 	rkey uint32
 }
 
-func newRegion(cl *r2.Cluster, machine int, a fabric.Alloc, p fabric.Perm) (region, error) {
+func newRegion(cl *r2.Cluster, machine int, a host.Alloc, p host.Perm) (region, error) {
 	mem := cl.Mem(machine)
 	base, err := mem.Alloc(a)
 	if err != nil {
@@ -89,17 +89,17 @@ func (s *shard) check() error {
 func (s *shard) allocate(cl *r2.Cluster) (err error) {
 	name := fmt.Sprintf("kv.%s.%d", s.table.spec.Name, s.socket)
 	if !s.table.spec.Tree {
-		s.nodes, err = newRegion(cl, s.machine, fabric.Alloc{
+		s.nodes, err = newRegion(cl, s.machine, host.Alloc{
 			Name: name + ".index", Bytes: s.nodeEnd * uint64(s.bytes), Socket: s.socket,
 			Fill: func(block uint64, dst []byte) { s.fillNodes(block*uint64(len(dst)), dst) },
-		}, fabric.LocalWrite|fabric.RemoteRead)
+		}, host.LocalWrite|host.RemoteRead)
 		if err != nil {
 			return err
 		}
 	}
-	s.rows, err = newRegion(cl, s.machine, fabric.Alloc{
+	s.rows, err = newRegion(cl, s.machine, host.Alloc{
 		Name: name + ".rows", Bytes: s.rowBytes(), Socket: s.socket, Fill: s.fillRows,
-	}, fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic)
+	}, host.LocalWrite|host.RemoteRead|host.RemoteWrite|host.RemoteAtomic)
 	if err != nil {
 		return err
 	}

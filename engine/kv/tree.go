@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/kv/btree"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -84,7 +84,7 @@ func (t *Table) addTree(m int) error {
 		return err
 	}
 	x.words = room/gapEntries + 1
-	x.gaps, err = newRegion(t.cl, m, fabric.Alloc{Name: name + ".gaps", Bytes: x.words * 8}, fabric.LocalWrite|fabric.RemoteRead)
+	x.gaps, err = newRegion(t.cl, m, host.Alloc{Name: name + ".gaps", Bytes: x.words * 8}, host.LocalWrite|host.RemoteRead)
 	return err
 }
 

@@ -1,7 +1,7 @@
 package measure
 
 import (
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/metrics"
 	"drtmx/engine/result"
 	"drtmx/rdpma/nvm"
@@ -238,7 +238,7 @@ type Cut struct {
 	Verbs   [5]uint64  // in the order of verbNames
 	NVM     *nvm.Stats // nil without NVM
 	DIMMs   []DIMM
-	Bus     fabric.Traffic
+	Bus     host.Traffic
 	Load    Load
 	Gauges  *metrics.Readings
 }

@@ -1,7 +1,7 @@
 package measure
 
 import (
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/result"
 )
 
@@ -11,10 +11,10 @@ type packedBus struct {
 	caches result.CacheStat
 }
 
-func PackBus(from, to *fabric.Traffic) packedBus {
-	words := func(from, to *[fabric.NumCauses]uint64) result.PCIeWords {
-		d := func(c fabric.Cause) uint64 { return to[c] - from[c] }
-		return result.PCIeWords{Write: d(fabric.ByWrite), Message: d(fabric.ByMessage), Fill: d(fabric.ByFill), Atomic: d(fabric.ByAtomic), Completion: d(fabric.ByCompletion)}
+func PackBus(from, to *host.Traffic) packedBus {
+	words := func(from, to *[host.NumCauses]uint64) result.PCIeWords {
+		d := func(c host.Cause) uint64 { return to[c] - from[c] }
+		return result.PCIeWords{Write: d(host.ByWrite), Message: d(host.ByMessage), Fill: d(host.ByFill), Atomic: d(host.ByAtomic), Completion: d(host.ByCompletion)}
 	}
 	return packedBus{
 		pcie: result.PCIeStat{ReadWords: to.ReadWords - from.ReadWords, WriteWords: words(&from.WriteWords, &to.WriteWords), Partial: words(&from.Partial, &to.Partial)},

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/history"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -89,7 +89,7 @@ func (s *Store) newHeap(m int, t *txn.Table) (*heap, error) {
 	h := &heap{bytes: nodeHead + (t.Written+7)&^7}
 	h.count = int(s.opt.Timestamps.VersionBytes) / h.bytes
 	var err error
-	if h.base, err = s.cl.Mem(m).Alloc(fabric.Alloc{Name: "mvcc.versions", Bytes: s.opt.Timestamps.VersionBytes, Interleaved: true}); err == nil {
+	if h.base, err = s.cl.Mem(m).Alloc(host.Alloc{Name: "mvcc.versions", Bytes: s.opt.Timestamps.VersionBytes, Interleaved: true}); err == nil {
 		h.private, err = s.cl.Mem(m).Reserve("mvcc.heap", lineBytes, 0)
 	}
 	return h, err

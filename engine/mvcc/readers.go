@@ -3,7 +3,7 @@ package mvcc
 import (
 	"encoding/binary"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
@@ -47,7 +47,7 @@ func (s *Store) openReaders() error {
 			continue
 		}
 		var err error
-		if m.readerLines, err = s.cl.Mem(m.id).Alloc(fabric.Alloc{Name: "mvcc.readers", Bytes: readerLines*lineBytes + readersMost, Interleaved: true}); err != nil {
+		if m.readerLines, err = s.cl.Mem(m.id).Alloc(host.Alloc{Name: "mvcc.readers", Bytes: readerLines*lineBytes + readersMost, Interleaved: true}); err != nil {
 			return err
 		}
 		m.readers, m.passed = map[r2.Addr]*readers{}, make([][]timestamp.Stamp, s.cl.Threads(m.id))

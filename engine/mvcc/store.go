@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
@@ -102,9 +102,9 @@ type machine struct {
 }
 
 // Open prepares the machines of a database that is being opened.
-func Open(db *txn.DB, host Host, o Options) (*Store, error) {
+func Open(db *txn.DB, under Host, o Options) (*Store, error) {
 	cl := db.Cluster()
-	s := &Store{db: db, cl: cl, host: host, opt: o, rules: o.rules(), oneSided: o.OneSided, schemes: map[string]timestamp.Scheme{}}
+	s := &Store{db: db, cl: cl, host: under, opt: o, rules: o.rules(), oneSided: o.OneSided, schemes: map[string]timestamp.Scheme{}}
 	if s.clocks = o.Timestamps.Clocks; s.clocks == nil {
 		s.clocks = clocks.New(cl, clocks.Options{DriftNS: o.Timestamps.DriftNS, Seed: cl.Stream("dst.clocks", 0).Uint64()})
 		s.clocks.Skew(o.Timestamps.SkewMachine, o.Timestamps.SkewNS)
@@ -116,14 +116,14 @@ func Open(db *txn.DB, host Host, o Options) (*Store, error) {
 			continue
 		}
 		var err error
-		if x.guards, err = cl.Mem(m).Alloc(fabric.Alloc{Name: "mvcc.guards", Bytes: guardWords * 8, Interleaved: true}); err != nil {
+		if x.guards, err = cl.Mem(m).Alloc(host.Alloc{Name: "mvcc.guards", Bytes: guardWords * 8, Interleaved: true}); err != nil {
 			return nil, fmt.Errorf("guards of machine %d: %w", m, err)
 		}
 		if x.lines, err = cl.Mem(m).Reserve("mvcc.queues", queueLines*lineBytes, 0); err != nil {
 			return nil, fmt.Errorf("queues of machine %d: %w", m, err)
 		}
 	}
-	if s.settler, _ = host.(Settler); s.settler != nil {
+	if s.settler, _ = under.(Settler); s.settler != nil {
 		s.rpcRead = cl.HandleWaiting("mvcc.read", s.serveSettled)
 	} else {
 		s.rpcRead = cl.HandleDeferring("mvcc.read", s.serveRead)

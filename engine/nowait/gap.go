@@ -3,7 +3,7 @@ package nowait
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -25,11 +25,11 @@ const gapWords = 1 << 14
 func (p *protocol) openGaps() error {
 	for m := range p.db.Servers() {
 		mem := p.cl.Mem(m)
-		a, err := mem.Alloc(fabric.Alloc{Name: "nowait.gaps", Bytes: 8 * gapWords, Tracked: true})
+		a, err := mem.Alloc(host.Alloc{Name: "nowait.gaps", Bytes: 8 * gapWords, Tracked: true})
 		if err != nil {
 			return fmt.Errorf("locks of gaps of machine %d: %w", m, err)
 		}
-		p.gaps = append(p.gaps, mem.Register(a, 8*gapWords, fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic))
+		p.gaps = append(p.gaps, mem.Register(a, 8*gapWords, host.RemoteRead|host.RemoteWrite|host.RemoteAtomic))
 	}
 	return nil
 }

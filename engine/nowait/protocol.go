@@ -3,7 +3,7 @@ package nowait
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/history"
 	"drtmx/engine/locking"
 	"drtmx/engine/r2"
@@ -30,7 +30,7 @@ type protocol struct {
 	program    locking.Program
 	maxPayload int
 
-	gaps []fabric.MR // the lock words of gaps, by server
+	gaps []host.MR // the lock words of gaps, by server
 
 	commitsOpen int // commit and release requests not served yet
 	losses      int // of locks

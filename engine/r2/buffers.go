@@ -3,7 +3,7 @@ package r2
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 )
 
 // buffers is a worker's registered memory under one key: RECV buffers, send
@@ -19,7 +19,7 @@ type buffers struct {
 	first  Addr // scratch
 	next   Addr
 	end    Addr
-	mem    *fabric.Memory
+	mem    *host.Memory
 }
 
 const (
@@ -36,7 +36,7 @@ func (b *buffers) init(w *Worker) error {
 	recv := uint64(w.recvDepth() * b.stride)
 	send := uint64(sendBuffers * b.stride)
 	scratch := uint64((c.Coroutines + 1) * c.scratchSpace())
-	a, err := b.mem.Alloc(fabric.Alloc{
+	a, err := b.mem.Alloc(host.Alloc{
 		Name: fmt.Sprintf("r2.buffers.%d", w.thread), Bytes: recv + send + scratch, Socket: w.home,
 	})
 	if err != nil {
@@ -49,7 +49,7 @@ func (b *buffers) init(w *Worker) error {
 	if err != nil {
 		return fmt.Errorf("r2: buffers of machine %d thread %d: %w", w.mc.id, w.thread, err)
 	}
-	w.lkey = b.mem.Register(a, recv+send+scratch, fabric.LocalWrite).LKey
+	w.lkey = b.mem.Register(a, recv+send+scratch, host.LocalWrite).LKey
 	b.recv, b.send = a, a+recv
 	b.first, b.end = a+recv+send, a+recv+send+scratch
 	b.next = b.first
@@ -88,7 +88,7 @@ func (b *buffers) take(w *Worker, n int) (slot int16, a Addr, mem []byte) {
 // find it. The core's time is not in this: who copies pays for copying.
 func (w *Worker) stored(a Addr, n int, inline bool) {
 	if !inline {
-		w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, n, fabric.Store)
+		w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, n, host.Store)
 	}
 }
 

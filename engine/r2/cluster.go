@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
@@ -204,7 +205,7 @@ type Cluster struct {
 type machine struct {
 	scratch    scratch
 	id         int
-	mem        *fabric.Memory
+	mem        *host.Memory
 	workers    []*Worker
 	onCore     []*Worker         // by core, nil of those without; nil with RDMA
 	shares     []*share          // its cores of several threads
@@ -304,7 +305,7 @@ func (cl *Cluster) Threads(m int) int { return len(cl.machines[m].workers) }
 
 // Mem is the memory of a machine: for allocation and for oracles, which read
 // without being charged.
-func (cl *Cluster) Mem(m int) *fabric.Memory { return cl.machines[m].mem }
+func (cl *Cluster) Mem(m int) *host.Memory { return cl.machines[m].mem }
 
 // Fabric is the fabric below.
 func (cl *Cluster) Fabric() *fabric.Fabric { return cl.fab }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 )
 
 // ErrUnreachable is in the error of a request whose machine has crashed, or does
@@ -337,7 +338,7 @@ func (w *Worker) relink() {
 
 // renew gives the rings of a channel to another one, and takes out what is left in
 // them: the header of each slot.
-func (r *rings) renew(mem *fabric.Memory, was, is *channel) {
+func (r *rings) renew(mem *host.Memory, was, is *channel) {
 	for i := range r.list {
 		g := &r.list[i]
 		if g.ch != was {

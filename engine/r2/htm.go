@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 )
 
 // HTMLock is the fallback lock of some regions: a word in the machine's memory, 0 when it
@@ -37,9 +37,9 @@ const (
 // It is valid in the body only.
 type Region struct {
 	c     *Co
-	s     *fabric.Speculation
+	s     *host.Speculation
 	state regionState
-	by    fabric.Intruder
+	by    host.Intruder
 	full  bool // wrote more than there is room for
 	given bool // the body has called Abort
 	wrote bool // the body has stored something
@@ -60,7 +60,7 @@ const (
 )
 
 // bySwitch ends a region when the operating system gives its core to another thread.
-const bySwitch = fabric.ByCore + 1
+const bySwitch = host.ByCore + 1
 
 // HTM runs body as a region of restricted transactional memory (Intel RTM, thesis
 // §3.4.3): its stores become visible at one instant, and what it loaded is as loaded at
@@ -148,9 +148,9 @@ func (t *Region) try(l *HTMLock, body func(t *Region)) {
 	case t.state == hit:
 		t.full, t.given = false, false
 		switch t.by {
-		case fabric.ByDevice:
+		case host.ByDevice:
 			counts.DMA++
-		case fabric.ByCore:
+		case host.ByCore:
 			counts.Core++
 		default:
 			counts.Switch++
@@ -186,7 +186,7 @@ func (t *Region) stop(at Time) {
 
 // touched is called when another one has touched a line of the transaction: it is over at
 // once, and the core does not do what the body would still have taken.
-func (t *Region) touched(by fabric.Intruder) {
+func (t *Region) touched(by host.Intruder) {
 	w := t.c.w
 	if t.state != live {
 		panic(fmt.Sprintf("r2: %s at %d ps: the body of a region accesses memory past the Region", t.c.name, w.cl.sim.Now()))
@@ -263,7 +263,7 @@ func (t *Region) Load(a Addr, n int) []byte {
 		return t.c.Load(a, n)
 	}
 	b := t.s.Load(a, n)
-	t.c.access(a, n, fabric.Load)
+	t.c.access(a, n, host.Load)
 	return b
 }
 

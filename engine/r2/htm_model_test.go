@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/sim"
 )
 
@@ -26,7 +27,7 @@ const (
 type modelRun struct {
 	t         *testing.T
 	draw      func(name string, from, to int) int
-	blind     func(fabric.Intruder) bool // the planted bug: conflicts that nobody notices
+	blind     func(host.Intruder) bool // the planted bug: conflicts that nobody notices
 	b         *bed
 	next      uint64 // values are used once
 	before    [modelLines + modelAtomics]uint64
@@ -101,9 +102,9 @@ func (x *modelRun) run() string {
 }
 
 // blind plants a bug: the worker's regions do not notice some conflicts.
-func (w *Worker) blind(to func(fabric.Intruder) bool) {
+func (w *Worker) blind(to func(host.Intruder) bool) {
 	t := &Region{}
-	t.s = w.hw.NewSpeculation(w.core, func(by fabric.Intruder) {
+	t.s = w.hw.NewSpeculation(w.core, func(by host.Intruder) {
 		if !to(by) {
 			t.touched(by)
 		}
@@ -236,9 +237,9 @@ func TestRegionsAgainstASequentialModel(t *testing.T) {
 
 // The model notices regions that miss what RNICs do, or what other cores do.
 func TestModelNoticesMissedConflicts(t *testing.T) {
-	for name, blind := range map[string]func(fabric.Intruder) bool{ // order-free: each is looked for alone
-		"DMA":   func(by fabric.Intruder) bool { return by == fabric.ByDevice },
-		"cores": func(by fabric.Intruder) bool { return by == fabric.ByCore },
+	for name, blind := range map[string]func(host.Intruder) bool{ // order-free: each is looked for alone
+		"DMA":   func(by host.Intruder) bool { return by == host.ByDevice },
+		"cores": func(by host.Intruder) bool { return by == host.ByCore },
 	} {
 		found := ""
 		for seed := uint64(0); seed < 40 && found == ""; seed++ {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/sim"
 )
 
@@ -164,8 +165,8 @@ func TestCapacity(t *testing.T) {
 		lines int
 		want  HTMCounts
 	}{
-		{fabric.SpeculativeLines, HTMCounts{Regions: 1, Commits: 1}},
-		{fabric.SpeculativeLines + 1, HTMCounts{Regions: 1, Capacity: 1, Fallbacks: 1}},
+		{host.SpeculativeLines, HTMCounts{Regions: 1, Commits: 1}},
+		{host.SpeculativeLines + 1, HTMCounts{Regions: 1, Capacity: 1, Fallbacks: 1}},
 	} {
 		b := newBed(t, 1, Config{Threads: 1}, fabric.Config{})
 		runs := 0
@@ -211,7 +212,7 @@ func TestFallbackLockEndsRegions(t *testing.T) {
 		c.Sleep(6 * sim.Microsecond)
 		c.HTM(b.lock(), func(r *Region) {
 			bodies = append(bodies, "long")
-			for i := range fabric.SpeculativeLines + 1 {
+			for i := range host.SpeculativeLines + 1 {
 				r.Store64(b.at(i), 1)
 			}
 			r.Compute(44_000)
@@ -241,7 +242,7 @@ func TestFallbackLockEndsRegions(t *testing.T) {
 // Stores under the fallback lock are seen as they are made: a READ comes in between. A region's are not: whoever
 // READs a line of them ends it.
 func TestOnlyTheFallbackLockShowsHalves(t *testing.T) {
-	for _, lines := range []int{17, fabric.SpeculativeLines + 1} {
+	for _, lines := range []int{17, host.SpeculativeLines + 1} {
 		b := newBed(t, 2, Config{Threads: 4}, fabric.Config{TornReads: true})
 		b.cl.Spawn(0, 0, func(c *Co) {
 			for v := uint64(1); ; v++ {
@@ -396,7 +397,7 @@ func BenchmarkRegion(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	a, err := cl.Mem(0).Alloc(fabric.Alloc{Name: "bench", Bytes: 1 << 20})
+	a, err := cl.Mem(0).Alloc(host.Alloc{Name: "bench", Bytes: 1 << 20})
 	if err != nil {
 		b.Fatal(err)
 	}

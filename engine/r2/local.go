@@ -3,7 +3,7 @@ package r2
 import (
 	"encoding/binary"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 )
 
 const lineBytes = 64
@@ -32,7 +32,7 @@ func (c *Co) Load(a Addr, n int) []byte {
 	mem.CoreTouches(a, n, false)
 	b := mem.Bytes(a, n)
 	c.noted(a, n, false)
-	c.access(a, n, fabric.Load)
+	c.access(a, n, host.Load)
 	return b
 }
 
@@ -56,7 +56,7 @@ func (c *Co) Again64(a Addr) uint64 {
 // order among the machine's own threads makes no difference.
 func (c *Co) Peek(a Addr, n int) []byte {
 	c.noted(a, n, false)
-	c.access(a, n, fabric.Load)
+	c.access(a, n, host.Load)
 	mem := c.w.mc.mem
 	mem.CoreTouches(a, n, false)
 	return mem.Bytes(a, n)
@@ -154,7 +154,7 @@ func (c *Co) locked(a Addr) {
 // structures whose bytes the simulator keeps elsewhere.
 func (c *Co) Touch(a Addr, n int) {
 	c.noted(a, n, true) // or not: nobody knows
-	c.access(a, n, fabric.Load)
+	c.access(a, n, host.Load)
 }
 
 // noted tells whoever explores orders of an access. It is small enough to be inlined.
@@ -184,7 +184,7 @@ func (c *Co) TouchDMA(a Addr, n int) { c.w.touchDMA(a, n) }
 
 func (w *Worker) touchDMA(a Addr, n int) {
 	if !w.hw.DDIO(w.hw.CoreSocket(w.core)) {
-		w.charge(w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, n, fabric.Load))
+		w.charge(w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, n, host.Load))
 	}
 }
 
@@ -211,15 +211,15 @@ func (c *Co) wrote(a Addr, n int) {
 
 // stored is wrote of a store that is noted otherwise.
 func (c *Co) stored(a Addr, n int) {
-	k := fabric.Modify
+	k := host.Modify
 	if c.w.mc.mem.OnNVM(a) {
-		k = fabric.Store
+		k = host.Store
 	}
 	c.access(a, n, k)
 }
 
 // access charges an access of any kind.
-func (c *Co) access(a Addr, n int, k fabric.Kind) {
+func (c *Co) access(a Addr, n int, k host.Kind) {
 	w := c.w
 	d := w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, n, k)
 	if !c.flat {
@@ -242,7 +242,7 @@ func (c *Co) StoreNT(a Addr, b []byte) {
 		mem.CoreTouches(a+Addr(done), n, true)
 		copy(mem.Bytes(a+Addr(done), n), b[done:done+n])
 		c.noted(a+Addr(done), n, true)
-		c.access(a+Addr(done), n, fabric.StoreNT)
+		c.access(a+Addr(done), n, host.StoreNT)
 		if overlapped {
 			c.sync()
 		}
@@ -255,7 +255,7 @@ func (c *Co) StoreNT(a Addr, b []byte) {
 // waits until they are persistent.
 func (c *Co) Flush(a Addr, n int) {
 	c.sync()
-	c.access(a, n, fabric.Flush)
+	c.access(a, n, host.Flush)
 	c.await(false)
 }
 

@@ -3,7 +3,7 @@ package r2
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 )
 
 // mail is what one thread of a machine leaves to another: an answer to one of its tickets, or a coroutine
@@ -35,7 +35,7 @@ func (w *Worker) post(c *Co, m mail) {
 // mailbox is the line that threads contend for.
 func (w *Worker) mailbox() Addr {
 	if w.box == 0 {
-		a, err := w.mc.mem.Alloc(fabric.Alloc{Name: fmt.Sprintf("r2.mail.%d", w.thread), Bytes: lineBytes, Socket: w.home})
+		a, err := w.mc.mem.Alloc(host.Alloc{Name: fmt.Sprintf("r2.mail.%d", w.thread), Bytes: lineBytes, Socket: w.home})
 		if err != nil {
 			w.cl.Fail(fmt.Errorf("r2: mailbox of thread %d on machine %d: %w", w.thread, w.mc.id, err))
 		}
@@ -53,7 +53,7 @@ func (w *Worker) readMail() {
 		w.mail = w.mail[:n]
 		if w.box != 0 {
 			w.handler.noted(w.box, 8, true)
-			w.charge(w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), w.box, 8, fabric.Load))
+			w.charge(w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), w.box, 8, host.Load))
 		}
 		if m.wake != nil {
 			m.wake.goOn()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
@@ -34,7 +35,7 @@ func TestNonTemporalStoresAndFence(t *testing.T) {
 	s := sim.New(sim.Options{Seed: 1})
 	defer s.Close()
 	d := &slowDevice{}
-	f, err := fabric.New(s, fabric.Config{Profile: p, Machines: 2, TornReads: true, NVM: func(m, k int, _ *profile.NodeType) (fabric.Device, error) {
+	f, err := fabric.New(s, fabric.Config{Profile: p, Machines: 2, TornReads: true, NVM: func(m, k int, _ *profile.NodeType) (host.Device, error) {
 		if m == 0 && k == 0 {
 			return d, nil
 		}
@@ -48,7 +49,7 @@ func TestNonTemporalStoresAndFence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := cl.Mem(0).Alloc(fabric.Alloc{Name: "nvm", Bytes: 1 << 20, NVM: true})
+	a, err := cl.Mem(0).Alloc(host.Alloc{Name: "nvm", Bytes: 1 << 20, NVM: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
@@ -36,12 +37,12 @@ func newBed(t *testing.T, machines int, c Config, fc fabric.Config) *bed {
 	}
 	for m := range machines {
 		mem := b.cl.Mem(m)
-		a, err := mem.Alloc(fabric.Alloc{Name: "test", Bytes: regionBytes})
+		a, err := mem.Alloc(host.Alloc{Name: "test", Bytes: regionBytes})
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.base = append(b.base, a)
-		b.rkey = append(b.rkey, mem.Register(a, regionBytes, fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic).RKey)
+		b.rkey = append(b.rkey, mem.Register(a, regionBytes, host.LocalWrite|host.RemoteRead|host.RemoteWrite|host.RemoteAtomic).RKey)
 	}
 	t.Cleanup(b.s.Close)
 	return b
@@ -405,11 +406,11 @@ func reads(tb testing.TB, machines, threads, coroutines int) (*sim.Sim, *fabric.
 	const bytes = 16 << 20
 	locs := make([]Loc, machines)
 	for m := range machines {
-		a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "table", Bytes: bytes})
+		a, err := cl.Mem(m).Alloc(host.Alloc{Name: "table", Bytes: bytes})
 		if err != nil {
 			tb.Fatal(err)
 		}
-		locs[m] = Loc{m, cl.Mem(m).Register(a, bytes, fabric.RemoteRead|fabric.LocalWrite).RKey, a}
+		locs[m] = Loc{m, cl.Mem(m).Register(a, bytes, host.RemoteRead|host.LocalWrite).RKey, a}
 	}
 	for m := range machines {
 		for th := range threads {
@@ -476,11 +477,11 @@ func TestAtomicsOnInterleavedPages(t *testing.T) {
 		b := newBed(t, 2, Config{Threads: 2}, fabric.Config{NICs: nics})
 		mem := b.cl.Mem(1)
 		const pages = 4
-		a, err := mem.Alloc(fabric.Alloc{Name: "interleaved", Bytes: pages << 21, Interleaved: true})
+		a, err := mem.Alloc(host.Alloc{Name: "interleaved", Bytes: pages << 21, Interleaved: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		key := mem.Register(a, pages<<21, fabric.RemoteAtomic).RKey
+		key := mem.Register(a, pages<<21, host.RemoteAtomic).RKey
 		for k := range 2 {
 			b.cl.Spawn(0, k, func(c *Co) {
 				c.Phase(all(phaseLock))

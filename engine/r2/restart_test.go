@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
@@ -100,8 +101,8 @@ func TestFenceOverARestart(t *testing.T) {
 	}
 	for step := range Time(20) {
 		b := newBed(t, 2, Config{Threads: 1}, fabric.Config{Profile: p, Durability: true,
-			NVM: func(int, int, *profile.NodeType) (fabric.Device, error) { return &slowDevice{}, nil }})
-		a, err := b.cl.Mem(0).Alloc(fabric.Alloc{Name: "nvm", Bytes: 1 << 20, NVM: true})
+			NVM: func(int, int, *profile.NodeType) (host.Device, error) { return &slowDevice{}, nil }})
+		a, err := b.cl.Mem(0).Alloc(host.Alloc{Name: "nvm", Bytes: 1 << 20, NVM: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,8 +140,8 @@ func TestCrashInAStall(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBed(t, 2, Config{Threads: 1}, fabric.Config{Profile: p, Durability: true,
-		NVM: func(int, int, *profile.NodeType) (fabric.Device, error) { return &slowDevice{}, nil }})
-	a, err := b.cl.Mem(0).Alloc(fabric.Alloc{Name: "nvm", Bytes: 1 << 20, NVM: true})
+		NVM: func(int, int, *profile.NodeType) (host.Device, error) { return &slowDevice{}, nil }})
+	a, err := b.cl.Mem(0).Alloc(host.Alloc{Name: "nvm", Bytes: 1 << 20, NVM: true})
 	if err != nil {
 		t.Fatal(err)
 	}

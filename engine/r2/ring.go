@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 )
 
 // Transport is how the messages of RPCs travel (thesis §2.2.2).
@@ -95,11 +96,11 @@ func (cl *Cluster) openRings() error {
 func (w *Worker) openRings() error {
 	r := &rings{stride: (w.cl.cfg.MaxMessage + lineBytes - 1) &^ (lineBytes - 1)}
 	bytes := uint64(2 * len(w.chans) * RequestWindow * r.stride)
-	a, err := w.mc.mem.Alloc(fabric.Alloc{Name: fmt.Sprintf("r2.rings.%d", w.thread), Bytes: bytes, Socket: w.home})
+	a, err := w.mc.mem.Alloc(host.Alloc{Name: fmt.Sprintf("r2.rings.%d", w.thread), Bytes: bytes, Socket: w.home})
 	if err != nil {
 		return fmt.Errorf("r2: message rings of machine %d thread %d: %w", w.mc.id, w.thread, err)
 	}
-	r.space, r.key = a, w.mc.mem.Register(a, bytes, fabric.RemoteWrite).RKey
+	r.space, r.key = a, w.mc.mem.Register(a, bytes, host.RemoteWrite).RKey
 	w.rings = r
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
@@ -197,11 +198,11 @@ func writers(t *testing.T, threads int, shared bool, change func(*profile.Profil
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := cl.Mem(1).Alloc(fabric.Alloc{Name: "target", Bytes: 1 << 20})
+	a, err := cl.Mem(1).Alloc(host.Alloc{Name: "target", Bytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := cl.Mem(1).Register(a, 1<<20, fabric.RemoteWrite).RKey
+	key := cl.Mem(1).Register(a, 1<<20, host.RemoteWrite).RKey
 	n := 0
 	for th := range threads {
 		for range 6 {

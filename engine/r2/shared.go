@@ -3,7 +3,7 @@ package r2
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 )
 
 // SpawnShared starts a thread of its own on the core of a machine's worker thread number core,
@@ -47,7 +47,7 @@ func (cl *Cluster) SpawnShared(m, core int, name string, body func(c *Co)) *Co {
 
 // initScratch gives a shared thread the registered scratch of a coroutine.
 func (b *buffers) initScratch(w *Worker, name string) error {
-	a, err := w.mc.mem.Alloc(fabric.Alloc{Name: "r2.shared." + name, Bytes: scratchSpace, Socket: w.home})
+	a, err := w.mc.mem.Alloc(host.Alloc{Name: "r2.shared." + name, Bytes: scratchSpace, Socket: w.home})
 	if err != nil {
 		return fmt.Errorf("r2: scratch of thread %s on machine %d: %w", name, w.mc.id, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/sim"
 )
 
@@ -15,7 +16,7 @@ func counterRate(t *testing.T, cores int, own bool) float64 {
 	defer b.f.Close()
 	var near []Addr // memory of both sockets
 	for socket := range 2 {
-		a, err := b.cl.Mem(0).Alloc(fabric.Alloc{Name: "counters", Bytes: 1 << 20, Socket: socket})
+		a, err := b.cl.Mem(0).Alloc(host.Alloc{Name: "counters", Bytes: 1 << 20, Socket: socket})
 		if err != nil {
 			t.Fatal(err)
 		}

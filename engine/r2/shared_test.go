@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
 )
@@ -417,8 +418,8 @@ func TestSlicesEndInAStall(t *testing.T) {
 	for _, n := range []*profile.Number{&s.Latency, &s.MinGranularity, &s.WakeupGranularity, &s.Tick} {
 		n.Value /= 1000
 	}
-	b := newBed(t, 1, Config{Threads: 1}, fabric.Config{Profile: p, NVM: func(int, int, *profile.NodeType) (fabric.Device, error) { return &slowDevice{}, nil }})
-	a, err := b.cl.Mem(0).Alloc(fabric.Alloc{Name: "nvm", Bytes: 1 << 20, NVM: true})
+	b := newBed(t, 1, Config{Threads: 1}, fabric.Config{Profile: p, NVM: func(int, int, *profile.NodeType) (host.Device, error) { return &slowDevice{}, nil }})
+	a, err := b.cl.Mem(0).Alloc(host.Alloc{Name: "nvm", Bytes: 1 << 20, NVM: true})
 	if err != nil {
 		t.Fatal(err)
 	}

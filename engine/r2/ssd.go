@@ -3,7 +3,7 @@ package r2
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 )
 
 const (
@@ -19,7 +19,7 @@ const (
 type LogFile struct {
 	cl      *Cluster
 	mc      *machine
-	disk    *fabric.SSD
+	disk    *host.SSD
 	name    string
 	chunks  [][]byte
 	spare   [][]byte
@@ -51,7 +51,7 @@ func (cl *Cluster) LogFile(m int, name string) *LogFile {
 }
 
 // disk is a machine's SSD, which somebody asks for.
-func (cl *Cluster) disk(m int, who string) *fabric.SSD {
+func (cl *Cluster) disk(m int, who string) *host.SSD {
 	d := cl.fab.Machine(m).SSD
 	if d == nil {
 		panic(fmt.Sprintf("r2: %s on machine %d: profile %s names no SSD", who, m, cl.fab.Profile().Name))

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/history"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -66,8 +66,8 @@ type Logs struct {
 	opt     Options
 	backups [][]int // by primary
 	rings   record.Rings
-	memory  [][]fabric.MR // by backup machine, by source thread
-	sources [][]source    // by machine and thread
+	memory  [][]host.MR // by backup machine, by source thread
+	sources [][]source  // by machine and thread
 
 	entries []encoded // by machine, see Writer.entry
 
@@ -135,14 +135,14 @@ func (l *Logs) openRings() error {
 		return nil
 	}
 	for m := range l.opt.Servers {
-		var mrs []fabric.MR
+		var mrs []host.MR
 		for t := range threads {
 			_, home := cl.Fabric().Machine(m).Place(t % cl.Threads(m))
-			a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "txn.log", Bytes: l.rings.Total(), Socket: home})
+			a, err := cl.Mem(m).Alloc(host.Alloc{Name: "txn.log", Bytes: l.rings.Total(), Socket: home})
 			if err != nil {
 				return fmt.Errorf("log rings of machine %d: %w", m, err)
 			}
-			mrs = append(mrs, cl.Mem(m).Register(a, l.rings.Total(), fabric.RemoteWrite))
+			mrs = append(mrs, cl.Mem(m).Register(a, l.rings.Total(), host.RemoteWrite))
 		}
 		l.memory = append(l.memory, mrs)
 	}

@@ -3,7 +3,7 @@ package testbed
 import (
 	"math"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/knob"
 	"drtmx/rdpma/nvm"
@@ -27,8 +27,8 @@ func DIMMs(v knob.Values) any {
 func OnNVM(v knob.Values) bool { return HasNVM(v) && v.Bool("nvm.enabled") }
 
 // NVMDevices makes the devices that a profile describes, as fabric.Config takes them.
-func NVMDevices(p *profile.Profile) func(machine, socket int, t *profile.NodeType) (fabric.Device, error) {
-	return func(_, _ int, t *profile.NodeType) (fabric.Device, error) {
+func NVMDevices(p *profile.Profile) func(machine, socket int, t *profile.NodeType) (host.Device, error) {
+	return func(_, _ int, t *profile.NodeType) (host.Device, error) {
 		if p.NVM == nil || t.NVMGeneration.Int() == 0 {
 			return nil, nil
 		}

@@ -3,7 +3,7 @@ package twopl
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 )
 
@@ -23,11 +23,11 @@ const gapWords = 1 << 14
 func (p *protocol) openTables() error {
 	for m := range p.db.Servers() {
 		mem := p.cl.Mem(m)
-		gaps, err := mem.Alloc(fabric.Alloc{Name: "twopl.gaps", Bytes: 8 * gapWords, Tracked: true})
+		gaps, err := mem.Alloc(host.Alloc{Name: "twopl.gaps", Bytes: 8 * gapWords, Tracked: true})
 		if err != nil {
 			return fmt.Errorf("locks of gaps of machine %d: %w", m, err)
 		}
-		private, err := mem.Alloc(fabric.Alloc{Name: "twopl.locks", Bytes: lineBytes * privateLines})
+		private, err := mem.Alloc(host.Alloc{Name: "twopl.locks", Bytes: lineBytes * privateLines})
 		if err != nil {
 			return fmt.Errorf("lock table of machine %d: %w", m, err)
 		}

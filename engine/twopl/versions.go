@@ -22,7 +22,7 @@ import (
 // openVersions prepares what records with versions need.
 func (p *protocol) openVersions() (err error) {
 	c := p.cfg
-	p.mv, err = mvcc.Open(p.db, host{p}, mvcc.Options{
+	p.mv, err = mvcc.Open(p.db, lockHost{p}, mvcc.Options{
 		Timestamps: c.Timestamps, Variant: c.Versions,
 		FetchCycles: p.program.Growing, RecordCycles: p.program.GrowingRecord, HandlerCycles: c.read,
 	})
@@ -47,19 +47,19 @@ func (p *protocol) Versions() *mvcc.Store { return p.mv }
 // Stuck is what they wait for.
 func (p *protocol) Stuck(few int) []string { return p.mv.Stuck(few) }
 
-// host says what lock words are.
-type host struct{ p *protocol }
+// lockHost says what lock words are.
+type lockHost struct{ p *protocol }
 
 // Busy says that a lock is held exclusively.
-func (host) Busy(lock uint64) bool { return lock&exclusiveBit != 0 }
+func (lockHost) Busy(lock uint64) bool { return lock&exclusiveBit != 0 }
 
 // Take locks a row that nobody holds, and keeps its latch too: whoever wants it looks again and again.
-func (h host) Take(c *r2.Co, row r2.Addr) (word uint64, won bool) {
+func (h lockHost) Take(c *r2.Co, row r2.Addr) (word uint64, won bool) {
 	return exclusiveBit | latchBit, c.LocalCAS(row, 0, exclusiveBit|latchBit) == 0
 }
 
 // Gone leaves a row that is free held by nobody, unless it has another record already.
-func (h host) Gone(c *r2.Co, row r2.Addr) { c.LocalCAS(row, exclusiveBit|latchBit, exclusiveBit) }
+func (h lockHost) Gone(c *r2.Co, row r2.Addr) { c.LocalCAS(row, exclusiveBit|latchBit, exclusiveBit) }
 
 // next is the sequence that follows on one.
 func (p *protocol) next(seq uint64) uint64 {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 )
@@ -144,7 +144,7 @@ func WarmMemory(db *txn.DB, n uint64, at func(i uint64) (table uint8, key uint64
 	caches := db.Common().CacheEnabled
 	// A thousand records at a time, and of these one machine after the other: the
 	// host's cache then holds what it needs.
-	lists := make([][]fabric.Extent, machines)
+	lists := make([][]host.Extent, machines)
 	for all := n; n > 0; {
 		if err := between.Step(int(all-n), int(all)); err != nil {
 			return err
@@ -156,11 +156,11 @@ func WarmMemory(db *txn.DB, n uint64, at func(i uint64) (table uint8, key uint64
 		for i := n; i > n-some; i-- {
 			table, key := at(i - 1)
 			t := db.Table(table)
-			t.Lines(key, func(m int, a r2.Addr, n int) { lists[m] = append(lists[m], fabric.Extent{At: a, Bytes: n}) })
+			t.Lines(key, func(m int, a r2.Addr, n int) { lists[m] = append(lists[m], host.Extent{At: a, Bytes: n}) })
 			for m := range machines {
 				if caches && m != t.Primary(key) {
 					a, n := db.Cache(m).Line(t, key)
-					lists[m] = append(lists[m], fabric.Extent{At: a, Bytes: n})
+					lists[m] = append(lists[m], host.Extent{At: a, Bytes: n})
 				}
 			}
 		}

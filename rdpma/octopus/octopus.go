@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/rdpma"
 )
@@ -66,7 +66,7 @@ func Open(cl *r2.Cluster, c Config) (*FS, error) {
 	}
 	fs := &FS{cl: cl, mem: mem, cfg: c, most: (cl.MaxPayload() - 1) / rdpma.PtrBytes}
 	for _, m := range c.Servers {
-		a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "octopus.inodes", Bytes: uint64(c.Files * fs.inodeBytes()), NVM: !c.Setup.DRAM})
+		a, err := cl.Mem(m).Alloc(host.Alloc{Name: "octopus.inodes", Bytes: uint64(c.Files * fs.inodeBytes()), NVM: !c.Setup.DRAM})
 		if err != nil {
 			return nil, fmt.Errorf("octopus: inodes: %w", err)
 		}

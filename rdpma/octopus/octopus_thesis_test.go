@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
@@ -51,9 +52,9 @@ func newBed(t *testing.T, c Config) *bed {
 	return b
 }
 
-func device(n *profile.NVMNumbers) func(int, int, *profile.NodeType) (fabric.Device, error) {
+func device(n *profile.NVMNumbers) func(int, int, *profile.NodeType) (host.Device, error) {
 	rate := func(x profile.Number) int64 { return int64(math.Round(x.Value * 1e9)) }
-	return func(_, _ int, t *profile.NodeType) (fabric.Device, error) {
+	return func(_, _ int, t *profile.NodeType) (host.Device, error) {
 		if t.NVMGeneration.Int() == 0 {
 			return nil, nil
 		}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
@@ -71,7 +71,7 @@ type Options struct {
 // Tree is the XTree of a machine.
 type Tree struct {
 	cl      *r2.Cluster
-	mem     *fabric.Memory
+	mem     *host.Memory
 	machine int
 	o       Options
 	layout  Layout
@@ -84,7 +84,7 @@ type Tree struct {
 	leaves    r2.Addr
 	maxInners uint32
 	maxLeaves uint32
-	mr        fabric.MR
+	mr        host.MR
 	lock      r2.HTMLock
 
 	epoch  uint8
@@ -121,7 +121,7 @@ func New(cl *r2.Cluster, machine int, o Options) (*Tree, error) {
 	leaves := inners + pages(uint64(t.maxInners)*uint64(t.inner.NodeBytes()))
 	values := leaves + pages(uint64(t.maxLeaves)*uint64(t.layout.LeafBytes()))
 	bytes := values + pages(t.heap.size())
-	base, err := t.mem.Alloc(fabric.Alloc{Name: "tree " + o.Name, Bytes: bytes, Interleaved: true, Fill: func(block uint64, dst []byte) {
+	base, err := t.mem.Alloc(host.Alloc{Name: "tree " + o.Name, Bytes: bytes, Interleaved: true, Fill: func(block uint64, dst []byte) {
 		t.fill(block*blockBytes, dst)
 	}})
 	if err != nil {
@@ -132,7 +132,7 @@ func New(cl *r2.Cluster, machine int, o Options) (*Tree, error) {
 	if t.heap != nil {
 		t.heap.state, t.heap.base = base+heapSlab, base+values
 	}
-	t.mr = t.mem.Register(base, bytes, fabric.LocalWrite|fabric.RemoteRead)
+	t.mr = t.mem.Register(base, bytes, host.LocalWrite|host.RemoteRead)
 	return t, nil
 }
 

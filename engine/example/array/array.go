@@ -5,7 +5,7 @@ package array
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
@@ -63,7 +63,7 @@ type region struct {
 func (t *Table) allocate(server, machine int) (region, error) {
 	n, mem := max(1, t.place.Partition.Count(server)), t.cl.Mem(machine)
 	bytes := n * uint64(t.layout.Stride)
-	a, err := mem.Alloc(fabric.Alloc{Name: "array." + t.spec.Name, Bytes: bytes})
+	a, err := mem.Alloc(host.Alloc{Name: "array." + t.spec.Name, Bytes: bytes})
 	if err != nil {
 		return region{}, err
 	}
@@ -74,7 +74,7 @@ func (t *Table) allocate(server, machine int) (region, error) {
 			t.spec.Init(t.place.Partition.Key(server, i), t.layout.Header.Value(row))
 		}
 	}
-	return region{machine, a, mem.Register(a, bytes, fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic).RKey}, nil
+	return region{machine, a, mem.Register(a, bytes, host.LocalWrite|host.RemoteRead|host.RemoteWrite|host.RemoteAtomic).RKey}, nil
 }
 
 // RowBytes is the length of a row.

@@ -10,7 +10,7 @@ import (
 	"errors"
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
@@ -67,11 +67,11 @@ var patience = metrics.NewGauge(metrics.Gauge{Part: "serial", Name: "taken", Lab
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	p := &protocol{cl: db.Cluster()}
 	mem := p.cl.Mem(0)
-	at, err := mem.Alloc(fabric.Alloc{Name: "serial.lock", Bytes: record.LineBytes})
+	at, err := mem.Alloc(host.Alloc{Name: "serial.lock", Bytes: record.LineBytes})
 	if err != nil {
 		return nil, err
 	}
-	p.lock = r2.Loc{Machine: 0, RKey: mem.Register(at, record.LineBytes, fabric.LocalWrite|fabric.RemoteWrite|fabric.RemoteAtomic).RKey, Addr: at}
+	p.lock = r2.Loc{Machine: 0, RKey: mem.Register(at, record.LineBytes, host.LocalWrite|host.RemoteWrite|host.RemoteAtomic).RKey, Addr: at}
 	return p, p.Set(c)
 }
 

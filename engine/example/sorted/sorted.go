@@ -9,7 +9,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
@@ -70,7 +70,7 @@ func Open(cl *r2.Cluster, s store.KVSpec) (*KV, error) {
 	kv := &KV{spec: s, cl: cl, ranges: store.RangesOf(&s), pair: keyBytes + s.ValueBytes}
 	for m := range s.Servers {
 		keys, mem := kv.ranges.Keys(m), cl.Mem(m)
-		a, err := mem.Alloc(fabric.Alloc{Name: "sorted", Bytes: headBytes + (keys.Len()+s.Spare)*uint64(kv.pair)})
+		a, err := mem.Alloc(host.Alloc{Name: "sorted", Bytes: headBytes + (keys.Len()+s.Spare)*uint64(kv.pair)})
 		if err != nil {
 			return nil, fmt.Errorf("store %s: %w", s.Name, err)
 		}

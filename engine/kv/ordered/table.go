@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/kv/btree"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
@@ -158,7 +158,7 @@ func newTable(cl *r2.Cluster, s Spec) (*Table, error) {
 	t := &Table{spec: s, cl: cl, share: share, trees: make([]*btree.Tree, s.Parts), found: make([][]Entry, cl.Machines())}
 	cl.OnSpoil(func(m int) { clear(t.found[m][:cap(t.found[m])]) })
 	for m := range s.Servers {
-		a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "ordered." + s.Name, Bytes: t.share * headBytes})
+		a, err := cl.Mem(m).Alloc(host.Alloc{Name: "ordered." + s.Name, Bytes: t.share * headBytes})
 		if err != nil {
 			return nil, fmt.Errorf("ordered table %s: %w", s.Name, err)
 		}

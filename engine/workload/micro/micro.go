@@ -19,7 +19,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -206,7 +206,7 @@ func (l *Loop) Open(env workload.Env) error {
 type region struct {
 	nvm  bool
 	dimm int
-	mrs  [][]fabric.MR // by server and socket
+	mrs  [][]host.MR // by server and socket
 }
 
 // choose finds the memory that the options name, and allocates it at its first use.
@@ -241,14 +241,14 @@ func (l *Loop) region(nvm bool, dimm int) (int, error) {
 	r := region{nvm: nvm, dimm: dimm}
 	cl := l.env.Cluster
 	for m := range l.servers {
-		var list []fabric.MR
+		var list []host.MR
 		for k := range len(cl.Fabric().Machine(m).NICs) {
 			bytes := l.opt.Keys*uint64(l.stride) + maxPayload + maxPad
-			a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: l.Name(), Bytes: bytes, Socket: k, Dense: bytes <= denseBytes, NVM: r.nvm, DIMM: r.dimm})
+			a, err := cl.Mem(m).Alloc(host.Alloc{Name: l.Name(), Bytes: bytes, Socket: k, Dense: bytes <= denseBytes, NVM: r.nvm, DIMM: r.dimm})
 			if err != nil {
 				return 0, fmt.Errorf("%s: %w", l.Name(), err)
 			}
-			list = append(list, cl.Mem(m).Register(a, bytes, fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic))
+			list = append(list, cl.Mem(m).Register(a, bytes, host.RemoteRead|host.RemoteWrite|host.RemoteAtomic))
 		}
 		r.mrs = append(r.mrs, list)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
@@ -49,15 +50,15 @@ func classes(t fabric.Transport) func(*profile.Profile) (float64, error) {
 func atomicBytes(p *profile.Profile) (float64, error) {
 	return ask(p, 2, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
 		var ends [2]*fabric.QP
-		var words [2]fabric.MR
+		var words [2]host.MR
 		cq := f.Machine(0).NICs[0].CreateCQ(1)
 		for m := range ends {
 			mem := f.Machine(m).Mem
-			a, err := mem.Alloc(fabric.Alloc{Name: "word", Bytes: 64})
+			a, err := mem.Alloc(host.Alloc{Name: "word", Bytes: 64})
 			if err != nil {
 				return 0, fmt.Errorf("memory for an atomic: %w", err)
 			}
-			words[m] = mem.Register(a, 64, fabric.LocalWrite|fabric.RemoteAtomic)
+			words[m] = mem.Register(a, 64, host.LocalWrite|host.RemoteAtomic)
 			if ends[m], err = f.Machine(m).NICs[0].CreateQP(fabric.QPConfig{Transport: fabric.RC, SendCQ: cq}); err != nil {
 				return 0, err
 			}

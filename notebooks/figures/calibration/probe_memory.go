@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
@@ -18,12 +19,12 @@ func chase(nvm bool) func(p *profile.Profile) (float64, error) {
 	return func(p *profile.Profile) (float64, error) {
 		return ask(p, 1, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
 			m, rand := f.Machine(0), s.Stream("calibration.chase", 0)
-			base, err := m.Mem.Alloc(fabric.Alloc{Name: "chase", Bytes: region, NVM: nvm})
+			base, err := m.Mem.Alloc(host.Alloc{Name: "chase", Bytes: region, NVM: nvm})
 			if err != nil {
 				return 0, fmt.Errorf("memory for loads: %w", err)
 			}
 			for at := space.Addr(0); at < region; at += page {
-				m.Access(0, s.Now(), base+at, 8, fabric.Load)
+				m.Access(0, s.Now(), base+at, 8, host.Load)
 			}
 			begin := sim.Millisecond // what the first loads of the pages have queued is over
 			now := begin
@@ -31,7 +32,7 @@ func chase(nvm bool) func(p *profile.Profile) (float64, error) {
 				if err := s.Run(now); err != nil {
 					return 0, err
 				}
-				now += m.Access(0, now, base+space.Addr(rand.Uint64n(region/64))*64, 8, fabric.Load)
+				now += m.Access(0, now, base+space.Addr(rand.Uint64n(region/64))*64, 8, host.Load)
 			}
 			return float64(now-begin) / loads / float64(sim.Nanosecond), nil
 		})
@@ -44,7 +45,7 @@ func randomReads(p *profile.Profile) (float64, error) {
 	const region, rounds, loads = 1 << 30, 200, 64
 	return ask(p, 1, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
 		m, rand := f.Machine(0), s.Stream("calibration.random", 0)
-		base, err := m.Mem.Alloc(fabric.Alloc{Name: "random", Bytes: region})
+		base, err := m.Mem.Alloc(host.Alloc{Name: "random", Bytes: region})
 		if err != nil {
 			return 0, fmt.Errorf("memory for loads: %w", err)
 		}
@@ -85,7 +86,7 @@ func storeBandwidth(p *profile.Profile, socket, cores int) (float64, error) {
 	const each, piece, span = 64 << 20, 256, 200 * sim.Microsecond
 	return ask(p, 1, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
 		m := f.Machine(0)
-		base, err := m.Mem.Alloc(fabric.Alloc{Name: "stores", Bytes: each * uint64(cores), Socket: socket, NVM: true})
+		base, err := m.Mem.Alloc(host.Alloc{Name: "stores", Bytes: each * uint64(cores), Socket: socket, NVM: true})
 		if err != nil {
 			return 0, fmt.Errorf("memory for stores: %w", err)
 		}
@@ -94,7 +95,7 @@ func storeBandwidth(p *profile.Profile, socket, cores int) (float64, error) {
 		next = s.Register("calibration.store", func(core uint32) {
 			at := base + each*space.Addr(core) + done[core]%each
 			done[core] += piece
-			s.At(s.Now()+m.Access(int(core), s.Now(), at, piece, fabric.StoreNT), room, core)
+			s.At(s.Now()+m.Access(int(core), s.Now(), at, piece, host.StoreNT), room, core)
 		})
 		room = s.Register("calibration.room", func(core uint32) {
 			if m.Await(int(core), false, next, core) {
@@ -150,14 +151,14 @@ func xlineRate(p *profile.Profile) (float64, error) {
 func lineBytes(p *profile.Profile) (float64, error) {
 	return ask(p, 1, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
 		m := f.Machine(0)
-		a, err := m.Mem.Alloc(fabric.Alloc{Name: "line", Bytes: 1 << 20})
+		a, err := m.Mem.Alloc(host.Alloc{Name: "line", Bytes: 1 << 20})
 		if err != nil {
 			return 0, fmt.Errorf("memory for loads: %w", err)
 		}
-		m.Access(0, 0, a, 1, fabric.Load)
-		hit := m.Access(0, 0, a, 1, fabric.Load)
+		m.Access(0, 0, a, 1, host.Load)
+		hit := m.Access(0, 0, a, 1, host.Load)
 		for d := space.Addr(1); d < 1<<20; d++ {
-			if m.Access(0, 0, a+d, 1, fabric.Load) > hit {
+			if m.Access(0, 0, a+d, 1, host.Load) > hit {
 				return float64(d), nil
 			}
 		}

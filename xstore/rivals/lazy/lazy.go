@@ -8,7 +8,7 @@ package lazy
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 )
 
@@ -16,7 +16,7 @@ const blockBytes = 512
 
 // Array is elements of one size, one behind the other.
 type Array struct {
-	mem  *fabric.Memory
+	mem  *host.Memory
 	base r2.Addr
 	size uint64
 	room uint64
@@ -39,7 +39,7 @@ type Options struct {
 // New takes address space on a machine.
 func New(cl *r2.Cluster, machine int, o Options) (*Array, error) {
 	a := &Array{mem: cl.Mem(machine), size: uint64(o.Size), room: max(o.Room, o.N, 1)}
-	of := fabric.Alloc{Name: o.Name, Bytes: a.room * a.size, Socket: o.Socket, Interleaved: o.Interleaved}
+	of := host.Alloc{Name: o.Name, Bytes: a.room * a.size, Socket: o.Socket, Interleaved: o.Interleaved}
 	if o.Make != nil {
 		of.Fill = a.filler(o)
 	}
@@ -89,4 +89,4 @@ func (a *Array) Bytes(i uint64) []byte { return a.mem.Bytes(a.At(i), int(a.size)
 func (a *Array) Touched(i uint64) bool { return a.mem.Touched(a.At(i), a.size) }
 
 // Extent is where an element lies, for warming caches.
-func (a *Array) Extent(i uint64) fabric.Extent { return fabric.Extent{At: a.At(i), Bytes: int(a.size)} }
+func (a *Array) Extent(i uint64) host.Extent { return host.Extent{At: a.At(i), Bytes: int(a.size)} }

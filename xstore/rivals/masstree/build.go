@@ -3,7 +3,7 @@ package masstree
 import (
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/xstore/rivals/lazy"
@@ -63,7 +63,7 @@ func newTree(cl *r2.Cluster, machine, socket int, keys store.Keys, s *store.KVSp
 			return nil, err
 		}
 	}
-	if t.head, err = cl.Mem(machine).Alloc(fabric.Alloc{Name: name + "root", Bytes: 64, Socket: socket}); err != nil {
+	if t.head, err = cl.Mem(machine).Alloc(host.Alloc{Name: name + "root", Bytes: 64, Socket: socket}); err != nil {
 		return nil, err
 	}
 	put64(cl.Mem(machine).Bytes(t.head, 8), uint64(t.node(len(t.levels)-1, 0)))
@@ -152,7 +152,7 @@ func (t *tree) warm() {
 		}
 		left -= lines
 		for i := range t.levels[level] {
-			hw.Warm(fabric.Extent{At: t.node(level, i), Bytes: nodeBytes})
+			hw.Warm(host.Extent{At: t.node(level, i), Bytes: nodeBytes})
 		}
 	}
 }

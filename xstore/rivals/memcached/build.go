@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/xstore/rivals/lazy"
@@ -71,10 +71,10 @@ func newCache(cl *r2.Cluster, machine, socket int, keys store.Keys, s *store.KVS
 	if t.buckets, err = lazy.New(cl, machine, lazy.Options{Name: name + "buckets", Socket: socket, Size: 8, N: buckets, Make: t.bucket}); err != nil {
 		return nil, err
 	}
-	if t.mutexes, err = cl.Mem(machine).Alloc(fabric.Alloc{Name: name + "locks", Bytes: locks * lockBytes, Socket: socket}); err != nil {
+	if t.mutexes, err = cl.Mem(machine).Alloc(host.Alloc{Name: name + "locks", Bytes: locks * lockBytes, Socket: socket}); err != nil {
 		return nil, err
 	}
-	if t.list, err = cl.Mem(machine).Alloc(fabric.Alloc{Name: name + "LRU list", Bytes: 2 * listLine, Socket: socket}); err != nil {
+	if t.list, err = cl.Mem(machine).Alloc(host.Alloc{Name: name + "LRU list", Bytes: 2 * listLine, Socket: socket}); err != nil {
 		return nil, err
 	}
 	ends := cl.Mem(machine).Bytes(t.list+listLine, 24)

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/xstore/model"
@@ -95,19 +95,19 @@ func (s *Store) newPart(m int) (*part, error) {
 		return nil, err
 	}
 	mem := s.cl.Mem(m)
-	if p.heads, err = mem.Alloc(fabric.Alloc{Name: s.spec.Name + ": heads", Bytes: headLines * lineBytes}); err != nil {
+	if p.heads, err = mem.Alloc(host.Alloc{Name: s.spec.Name + ": heads", Bytes: headLines * lineBytes}); err != nil {
 		return nil, err
 	}
-	if p.published, err = mem.Alloc(fabric.Alloc{Name: s.spec.Name + ": published models", Bytes: p.lines * lineBytes, Interleaved: true}); err != nil {
+	if p.published, err = mem.Alloc(host.Alloc{Name: s.spec.Name + ": published models", Bytes: p.lines * lineBytes, Interleaved: true}); err != nil {
 		return nil, err
 	}
 	binary.LittleEndian.PutUint64(mem.Bytes(p.heads, 8), leaves)
 	binary.LittleEndian.PutUint64(mem.Bytes(p.heads+lineBytes, 8), 1) // current 0 is none
-	change := fabric.RemoteRead | fabric.RemoteWrite | fabric.RemoteAtomic
+	change := host.RemoteRead | host.RemoteWrite | host.RemoteAtomic
 	p.rkeys.leaves = mem.Register(p.leaves.At(0), p.leaves.Room()*uint64(s.layout.stride()), change).RKey
 	p.rkeys.directory = mem.Register(p.directory.At(0), p.directory.Room()*entryBytes, change).RKey
 	p.rkeys.heads = mem.Register(p.heads, headLines*lineBytes, change).RKey
-	p.rkeys.published = mem.Register(p.published, p.lines*lineBytes, fabric.RemoteRead|fabric.RemoteWrite).RKey
+	p.rkeys.published = mem.Register(p.published, p.lines*lineBytes, host.RemoteRead|host.RemoteWrite).RKey
 	p.top, err = model.TrainTop(model.TopSpec{Kind: "pieces", Eps: 1 / float64(max(2048, p.segments))}, p.keys)
 	p.measureModels()
 	return p, err

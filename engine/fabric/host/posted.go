@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"math"
@@ -15,22 +15,22 @@ import (
 type posted struct {
 	nic   *Port
 	limit int
-	open  int // lines claimed: on PCIe, or in the ring
+	Open  int // lines claimed: on PCIe, or in the ring
 
 	// ring has the lines that arrived, in order: when memory takes them, or
 	// unknown. It is a power of two and grows.
 	ring       []sim.Time
 	head, tail uint32
 
-	queue []uint32 // requests that wait for room
-	first int
+	Queue []uint32 // requests that wait for room
+	First int
 	armed bool
 	// behind says which writes a READ waits for, by verb.
 	behind map[uint32]uint32
 }
 
-// unknown is the time of a line that has to be read first.
-const unknown = math.MaxInt64
+// Unknown is the time of a line that has to be read first.
+const Unknown = math.MaxInt64
 
 func newPosted(n *Port, limit int) *posted {
 	size := 64
@@ -40,54 +40,54 @@ func newPosted(n *Port, limit int) *posted {
 	return &posted{nic: n, limit: limit, ring: make([]sim.Time, size), behind: map[uint32]uint32{}}
 }
 
-// closed says whether a request has to wait, and lets it.
-func (p *posted) closed(i uint32) bool {
+// Closed says whether a request has to wait, and lets it.
+func (p *posted) Closed(i uint32) bool {
 	p.pop()
-	if p.open <= p.limit && len(p.queue) == 0 {
+	if p.Open <= p.limit && len(p.Queue) == 0 {
 		return false
 	}
-	p.queue = append(p.queue, i)
+	p.Queue = append(p.Queue, i)
 	p.arm()
 	return true
 }
 
-// reopen looks what room there is for the requests that wait. They are asked for with next, and rest ends it.
-func (p *posted) reopen() {
+// Reopen looks what room there is for the requests that wait. They are asked for with next, and rest ends it.
+func (p *posted) Reopen() {
 	p.armed = false
 	p.pop()
 }
 
-// next is the first request that waits, if there is room for it.
-func (p *posted) next() (i uint32, ok bool) {
-	if p.first == len(p.queue) || p.open > p.limit {
+// Next is the first request that waits, if there is room for it.
+func (p *posted) Next() (i uint32, ok bool) {
+	if p.First == len(p.Queue) || p.Open > p.limit {
 		return 0, false
 	}
-	p.first++
-	return p.queue[p.first-1], true
+	p.First++
+	return p.Queue[p.First-1], true
 }
 
-// rest has those that still wait come again.
-func (p *posted) rest() {
-	if 2*p.first >= len(p.queue) {
-		p.queue, p.first = p.queue[:copy(p.queue, p.queue[p.first:])], 0
+// Rest has those that still wait come again.
+func (p *posted) Rest() {
+	if 2*p.First >= len(p.Queue) {
+		p.Queue, p.First = p.Queue[:copy(p.Queue, p.Queue[p.First:])], 0
 	}
 	p.arm()
 }
 
-// leave takes out of the queue the requests of which gone says so.
-func (p *posted) leave(gone func(i uint32) bool) {
-	stay := p.queue[:p.first]
-	for _, k := range p.queue[p.first:] {
+// Leave takes out of the queue the requests of which gone says so.
+func (p *posted) Leave(gone func(i uint32) bool) {
+	stay := p.Queue[:p.First]
+	for _, k := range p.Queue[p.First:] {
 		if !gone(k) {
 			stay = append(stay, k)
 		}
 	}
-	p.queue = stay
+	p.Queue = stay
 }
 
-// before says whether a READ or atomic has to wait for posted writes that came
+// Before says whether a READ or atomic has to wait for posted writes that came
 // before it, and until when at least.
-func (p *posted) before(i uint32, now sim.Time) (at sim.Time, waits bool) {
+func (p *posted) Before(i uint32, now sim.Time) (at sim.Time, waits bool) {
 	p.pop()
 	end, again := p.behind[i]
 	if !again {
@@ -100,17 +100,17 @@ func (p *posted) before(i uint32, now sim.Time) (at sim.Time, waits bool) {
 	p.behind[i] = end
 	at = now
 	for k := p.head; k != end; k++ {
-		if t := p.ring[k&uint32(len(p.ring)-1)]; t != unknown {
+		if t := p.ring[k&uint32(len(p.ring)-1)]; t != Unknown {
 			at = max(at, t)
 		} else { // it is read at least, which takes some time also where the LLC takes none
-			at = max(at, now+max(p.nic.host.hosts.cost.llcDMA, sim.Nanosecond))
+			at = max(at, now+max(p.nic.host.hosts.Cost.LLCDMA, sim.Nanosecond))
 		}
 	}
 	return at, true
 }
 
-// push adds a line that memory takes at a time, and returns its number.
-func (p *posted) push(at sim.Time) uint32 {
+// Push adds a line that memory takes at a time, and returns its number.
+func (p *posted) Push(at sim.Time) uint32 {
 	if p.tail-p.head == uint32(len(p.ring)) {
 		p.grow()
 	}
@@ -127,8 +127,8 @@ func (p *posted) grow() {
 	}
 }
 
-// set tells when memory takes a line of which that was unknown.
-func (p *posted) set(i uint32, at sim.Time) {
+// Set tells when memory takes a line of which that was unknown.
+func (p *posted) Set(i uint32, at sim.Time) {
 	p.ring[i&uint32(len(p.ring)-1)] = at
 	p.arm()
 }
@@ -138,20 +138,20 @@ func (p *posted) pop() {
 	now := p.nic.host.hosts.sim.Now()
 	for p.head != p.tail && p.ring[p.head&uint32(len(p.ring)-1)] <= now {
 		p.head++
-		p.open--
+		p.Open--
 	}
 }
 
 // arm plans to look at the queue again when the first line leaves. If nobody knows
 // when that is, or the lines are still on PCIe, someone will arm again.
 func (p *posted) arm() {
-	if p.armed || p.first == len(p.queue) || p.head == p.tail {
+	if p.armed || p.First == len(p.Queue) || p.head == p.tail {
 		return
 	}
-	if at := p.ring[p.head&uint32(len(p.ring)-1)]; at != unknown {
+	if at := p.ring[p.head&uint32(len(p.ring)-1)]; at != Unknown {
 		p.armed = true
 		h := p.nic.host.hosts
-		h.sim.At(max(at, h.sim.Now()), h.nvm.kPosted, uint32(p.nic.number))
+		h.sim.At(max(at, h.sim.Now()), h.nvm.kPosted, uint32(p.nic.Number))
 	}
 }
 
@@ -192,9 +192,9 @@ func (h *Hosts) merge(w partialWrite) {
 	*g.place(g.next) = w
 	g.next++
 	now := h.sim.Now()
-	at := w.s.nvm.dev.Read(now, w.nic.host.Mem.deviceLine(w.line)) + h.cost.llcDMA
+	at := w.s.NVM.dev.Read(now, w.nic.host.Mem.DeviceLine(w.line)) + h.Cost.LLCDMA
 	if w.far > 0 {
-		at += w.far + w.s.nvm.cross(now, 1) + w.s.nvm.directory
+		at += w.far + w.s.NVM.Cross(now, 1) + w.s.NVM.directory
 	}
 	h.later(at, nvmOp{stage: partRead, part: w})
 }
@@ -214,21 +214,21 @@ func (h *Hosts) merged(w partialWrite) {
 func (h *Hosts) perform(w partialWrite) {
 	now := h.sim.Now()
 	m := w.nic.host
-	dl := m.Mem.deviceLine(w.line)
+	dl := m.Mem.DeviceLine(w.line)
 	at := now
-	if m.sockets[w.nic.socket].ddio {
+	if m.Processors[w.nic.socket].ddio {
 		at = w.s.allocateDMA(m, now, w.line)
 	} else {
-		at = w.s.nvm.dev.Write(now, dl)
+		at = w.s.NVM.dev.Write(now, dl)
 		if d := m.Mem.durable; d != nil {
 			d.land(at, w.line, w.lo, w.hi)
 		}
 	}
 	if w.far > 0 { // the line was the other socket's, which its home notes, and goes back
 		w.s.note(now, dl)
-		at = max(at, now+w.s.nvm.cross(now, 0)+w.far)
+		at = max(at, now+w.s.NVM.Cross(now, 0)+w.far)
 	}
-	w.nic.posted.set(w.entry, at)
+	w.nic.Posted.Set(w.entry, at)
 	if at > now {
 		h.later(at, nvmOp{stage: partDone, part: w})
 		return
@@ -252,13 +252,13 @@ func (h *Hosts) taken(w partialWrite) {
 
 // allocateDMA brings a line that DMA writes into the LLC and returns when there is
 // room: for the line that has to leave, too many may be on their way out.
-func (s *socket) allocateDMA(m *Host, now sim.Time, line space.Addr) (taken sim.Time) {
+func (s *socket) allocateDMA(m *Machine, now sim.Time, line space.Addr) (taken sim.Time) {
 	set, tag := s.llc.locate(line)
 	way := s.llc.find(set, tag)
 	taken = now
 	s.countDMA(way >= 0)
 	if way < 0 {
-		e := &s.nvm.evictions
+		e := &s.NVM.evictions
 		var left sim.Time
 		if way, left = s.fill(m, now, line, set, tag, s.llc.ddio, m.Mem.onNVM(line<<space.LineShift)); left > now {
 			taken = max(now, e.room())
@@ -271,33 +271,33 @@ func (s *socket) allocateDMA(m *Host, now sim.Time, line space.Addr) (taken sim.
 }
 
 // dmaWriteNVM is dmaWrite on a socket with NVM.
-func (m *Host) dmaWriteNVM(n *Port, now sim.Time, a space.Addr, bytes uint32) {
+func (m *Machine) dmaWriteNVM(n *Port, now sim.Time, a space.Addr, bytes uint32) {
 	home := m.Mem.Home(a)
-	s := m.sockets[home]
+	s := m.Processors[home]
 	far := sim.Time(0)
 	if home != n.socket {
-		far = m.hosts.cost.cross
+		far = m.hosts.Cost.Cross
 	}
 	m.Mem.Change(a, int(bytes))
 	end := a + space.Addr(bytes)
 	for l, last := space.Lines(a, int(bytes)); l <= last; l++ {
 		partial := l<<space.LineShift < a || (l+1)<<space.LineShift > end
 		at, read := m.dmaLine(n, s, now, l, partial, far)
-		entry := n.posted.push(at)
+		entry := n.Posted.Push(at)
 		if read {
 			start := l << space.LineShift
 			m.hosts.merge(partialWrite{nic: n, s: s, line: l, entry: entry, far: far,
 				lo: uint8(max(a, start) - start), hi: uint8(min(end, start+space.LineBytes) - start)})
 		}
 	}
-	n.posted.arm()
+	n.Posted.arm()
 }
 
 // dmaLine writes one line and returns when memory or the LLC takes it; read says
 // that it has to be read before.
-func (m *Host) dmaLine(n *Port, s *socket, now sim.Time, l space.Addr, partial bool, far sim.Time) (at sim.Time, read bool) {
+func (m *Machine) dmaLine(n *Port, s *socket, now sim.Time, l space.Addr, partial bool, far sim.Time) (at sim.Time, read bool) {
 	nvm := m.Mem.onNVM(l << space.LineShift)
-	ddio := m.sockets[n.socket].ddio
+	ddio := m.Processors[n.socket].ddio
 	set, tag := s.llc.locate(l)
 	way := s.llc.find(set, tag)
 	if partial && way < 0 {
@@ -305,7 +305,7 @@ func (m *Host) dmaLine(n *Port, s *socket, now sim.Time, l space.Addr, partial b
 		case !nvm:
 			s.dram(now, l)
 		case len(n.root().merger.places) > 0:
-			return unknown, true
+			return Unknown, true
 		}
 	}
 	switch {
@@ -318,28 +318,28 @@ func (m *Host) dmaLine(n *Port, s *socket, now sim.Time, l space.Addr, partial b
 		at = s.writeBack(m, now, l)
 	}
 	if far > 0 {
-		at = max(at, now+s.nvm.cross(now, 0)+far)
+		at = max(at, now+s.NVM.Cross(now, 0)+far)
 	}
 	return at, false
 }
 
 // dmaReadNVM is dmaRead on a socket with NVM.
-func (m *Host) dmaReadNVM(n *Port, now sim.Time, a space.Addr, bytes uint32) sim.Time {
-	c := &m.hosts.cost
+func (m *Machine) dmaReadNVM(n *Port, now sim.Time, a space.Addr, bytes uint32) sim.Time {
+	c := &m.hosts.Cost
 	home := m.Mem.Home(a)
-	s := m.sockets[home]
+	s := m.Processors[home]
 	far := sim.Time(0)
 	if home != n.socket {
-		far = c.cross
+		far = c.Cross
 	}
-	t := c.llcDMA
+	t := c.LLCDMA
 	for l, last := space.Lines(a, int(bytes)); l <= last; l++ {
 		set, tag := s.llc.locate(l)
 		if s.llc.find(set, tag) < 0 { // a DMA read does not make a line more recently used
 			t = max(t, s.fetch(m, now, l, 0, false))
 		}
 		if far > 0 {
-			t = max(t, s.nvm.cross(now, 1))
+			t = max(t, s.NVM.Cross(now, 1))
 		}
 	}
 	return t + far

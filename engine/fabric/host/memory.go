@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"drtmx/engine/fabric/space"
@@ -13,7 +13,7 @@ import (
 // anonymous mapping whose pages cost nothing until touched; reserved addresses
 // have no bytes and exist to be charged for.
 type Memory struct {
-	machine    int
+	Machine    int
 	sockets    int
 	buf        []byte     // indexed by address; the first 2 MB stay unused so that 0 is no address
 	top        space.Addr // end of what is allocated
@@ -26,7 +26,7 @@ type Memory struct {
 	home       []uint8  // socket of each 2 MB page, and what else there is to say of it
 	nvm        nvmSpace
 	durable    *durability // nil: nobody asks what a crash leaves
-	down       bool        // crashed: nothing changes it
+	Down       bool        // crashed: nothing changes it
 	mrs        []mr
 
 	speculations speculations // hardware transactions under way
@@ -70,7 +70,7 @@ type Alloc struct {
 
 // newMemory reserves the address space of dram bytes, or of as many as host allows for.
 func newMemory(machine, sockets int, dram, host uint64, torn bool) (*Memory, error) {
-	m := &Memory{machine: machine, sockets: sockets, top: 1 << space.HugeShift, touching: torn}
+	m := &Memory{Machine: machine, sockets: sockets, top: 1 << space.HugeShift, touching: torn}
 	dram = min(dram, space.MaxBytes)
 	m.cut = host < dram
 	buf, err := space.Reserve(min(dram, host))
@@ -106,14 +106,14 @@ func (e *SpaceError) Error() string {
 func (m *Memory) Alloc(a Alloc) (space.Addr, error) {
 	size := space.RoundUp(a.Bytes, 1<<space.HugeShift)
 	if a.Bytes == 0 || size > m.limit-m.top {
-		return 0, &SpaceError{Machine: m.machine, Name: a.Name, Bytes: a.Bytes, Free: m.limit - m.top, All: m.limit, Limited: m.cut}
+		return 0, &SpaceError{Machine: m.Machine, Name: a.Name, Bytes: a.Bytes, Free: m.limit - m.top, All: m.limit, Limited: m.cut}
 	}
-	if err := m.nvm.check(m.machine, a); err != nil {
+	if err := m.nvm.check(m.Machine, a); err != nil {
 		return 0, err
 	}
 	from := m.top
 	if err := space.Commit(m.buf[from:from+size], a.Dense); err != nil {
-		return 0, fmt.Errorf("memory of machine %d: %s: %w", m.machine, a.Name, err)
+		return 0, fmt.Errorf("memory of machine %d: %s: %w", m.Machine, a.Name, err)
 	}
 	m.top = from + size
 	m.settle(from, m.top, a.Socket)
@@ -156,7 +156,7 @@ func setBits(words []uint64, from, to space.Addr) {
 func (m *Memory) Reserve(name string, bytes uint64, socket int) (space.Addr, error) {
 	from := m.reserve
 	if free := space.MaxAddr - from; bytes >= free || space.RoundUp(bytes, 1<<space.HugeShift) >= free {
-		return 0, &SpaceError{Machine: m.machine, Name: name, Bytes: bytes, Free: free, All: space.MaxAddr}
+		return 0, &SpaceError{Machine: m.Machine, Name: name, Bytes: bytes, Free: free, All: space.MaxAddr}
 	}
 	m.reserve += space.RoundUp(bytes, 1<<space.HugeShift)
 	m.settle(from, m.reserve, socket)
@@ -185,7 +185,7 @@ func (m *Memory) Home(a space.Addr) int {
 func (m *Memory) Bytes(a space.Addr, n int) []byte {
 	end := a + space.Addr(n)
 	if end > m.top || a < 1<<space.HugeShift || end < a {
-		panic(fmt.Sprintf("fabric: machine %d has no bytes at %#x..%#x", m.machine, a, end))
+		panic(fmt.Sprintf("fabric: machine %d has no bytes at %#x..%#x", m.Machine, a, end))
 	}
 	for p := a >> space.HugeShift; p <= (end-1)>>space.HugeShift; p++ {
 		switch x := m.home[p]; {
@@ -264,8 +264,8 @@ func (m *Memory) fillBlock(b space.Addr) {
 	}
 }
 
-// close gives the address space back.
-func (m *Memory) close() error {
+// Close gives the address space back.
+func (m *Memory) Close() error {
 	buf := m.buf
 	m.buf, m.top = nil, 0
 	for i := range m.arrays {
@@ -309,7 +309,7 @@ const keyBase = 0x100
 // Register makes n bytes at a accessible to RNICs.
 func (m *Memory) Register(a space.Addr, n uint64, p Perm) MR {
 	if a+n > m.top || a+n < a || a < 1<<space.HugeShift {
-		panic(fmt.Sprintf("fabric: machine %d registers %d bytes at %#x, which it has not allocated", m.machine, n, a))
+		panic(fmt.Sprintf("fabric: machine %d registers %d bytes at %#x, which it has not allocated", m.Machine, n, a))
 	}
 	m.mrs = append(m.mrs, mr{a, a + n, p})
 	key := uint32(keyBase + len(m.mrs) - 1)
@@ -319,8 +319,8 @@ func (m *Memory) Register(a space.Addr, n uint64, p Perm) MR {
 // Deregister takes the region's keys back.
 func (m *Memory) Deregister(r MR) { m.mrs[r.LKey-keyBase] = mr{} }
 
-// allowed checks an RNIC's access.
-func (m *Memory) allowed(key uint32, a space.Addr, n uint32, p Perm) bool {
+// Allowed checks an RNIC's access.
+func (m *Memory) Allowed(key uint32, a space.Addr, n uint32, p Perm) bool {
 	i := key - keyBase
 	if i >= uint32(len(m.mrs)) {
 		return false
@@ -347,19 +347,19 @@ func (m *Memory) Digest(h uint64) uint64 {
 			if b += space.Addr(bits.TrailingZeros64(made)); b >= r.to>>space.BlockShift {
 				break
 			}
-			h = fold(h, b<<space.BlockShift)
+			h = Fold(h, b<<space.BlockShift)
 			for bytes := m.buf[b<<space.BlockShift : (b+1)<<space.BlockShift]; len(bytes) > 0; bytes = bytes[8:] {
-				h = fold(h, binary.LittleEndian.Uint64(bytes))
+				h = Fold(h, binary.LittleEndian.Uint64(bytes))
 			}
 		}
 	}
 	return h
 }
 
-func fold(h, x uint64) uint64 {
+func Fold(h, x uint64) uint64 {
 	h = (h ^ x) * 0x9e3779b97f4a7c15
 	return h ^ h>>29
 }
 
-// has says whether an address has bytes, as those that are only reserved have not.
-func (m *Memory) has(a space.Addr) bool { return a < m.top }
+// Has says whether an address has bytes, as those that are only reserved have not.
+func (m *Memory) Has(a space.Addr) bool { return a < m.top }

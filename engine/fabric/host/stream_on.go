@@ -1,6 +1,6 @@
 //go:build invariants
 
-package fabric
+package host
 
 import "fmt"
 
@@ -28,9 +28,9 @@ func (w *stream) check() {
 			}
 		}
 	}
-	for _, s := range w.machine.sockets {
-		for i := range s.nvm.tracking {
-			if s.nvm.tracking[i].from == w {
+	for _, s := range w.machine.Processors {
+		for i := range s.NVM.Tracking {
+			if s.NVM.Tracking[i].from == w {
 				under++
 			}
 		}

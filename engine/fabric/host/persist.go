@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ func (p Place) String() string { return [...]string{"persistent", "in cache", "i
 // persistent, those that are. A line's bytes move there with the write that the
 // memory controller accepts, as they are when they are sent to it.
 type durability struct {
-	m     *Host
+	m     *Machine
 	index map[space.Addr]uint32
 	list  []openLine
 	free  []uint32
@@ -68,7 +68,7 @@ type piece struct {
 	data   [space.LineBytes]byte
 }
 
-func newDurability(m *Host) *durability {
+func newDurability(m *Machine) *durability {
 	return &durability{m: m, index: map[space.Addr]uint32{}, rand: m.hosts.sim.Stream("fabric.crash", uint64(m.ID))}
 }
 
@@ -76,7 +76,7 @@ func newDurability(m *Host) *durability {
 // calls it before, if the bytes may be in NVM; what is changed without it counts
 // as having been there always.
 func (m *Memory) Change(a space.Addr, n int) {
-	if m.durable != nil && !m.down {
+	if m.durable != nil && !m.Down {
 		m.durable.change(a, n)
 	}
 }
@@ -100,15 +100,15 @@ func (d *durability) change(a space.Addr, n int) {
 	}
 }
 
-// dmaBytes is dmaWrite with the bytes, which move to the memory only afterwards.
-func (m *Host) dmaBytes(n *Port, now sim.Time, a space.Addr, count uint32, b []byte) {
+// DMABytes is dmaWrite with the bytes, which move to the memory only afterwards.
+func (m *Machine) DMABytes(n *Port, now sim.Time, a space.Addr, count uint32, b []byte) {
 	d := m.Mem.durable
 	if d == nil {
-		m.dmaWrite(n, now, a, count)
+		m.DMAWrite(n, now, a, count)
 		return
 	}
 	d.at, d.carried = a, b
-	m.dmaWrite(n, now, a, count)
+	m.DMAWrite(n, now, a, count)
 	d.carried = nil
 }
 
@@ -172,14 +172,14 @@ func (d *durability) settle(now sim.Time) {
 
 // cached says whether the LLC has a line.
 func (d *durability) cached(l space.Addr) bool {
-	s := d.m.sockets[d.m.Mem.Home(l<<space.LineShift)]
+	s := d.m.Processors[d.m.Mem.Home(l<<space.LineShift)]
 	set, tag := s.llc.locate(l)
 	return s.llc.find(set, tag) >= 0
 }
 
 // CachePersistent says whether the LLC belongs to the persistent domain: that of
 // the NVM's successor does (thesis §2.4).
-func (m *Host) CachePersistent() bool { return m.Type.NVMGeneration.Int() > 1 }
+func (m *Machine) CachePersistent() bool { return m.Type.NVMGeneration.Int() > 1 }
 
 // line is what of a line is persistent now, for certain.
 func (d *durability) line(l space.Addr) (b [space.LineBytes]byte) {
@@ -229,11 +229,11 @@ func (d *durability) inFlight(now sim.Time) (all []piece) {
 		nt(&h.nvm.ops[i].nt)
 		part(&h.nvm.ops[i].part)
 	}
-	for _, s := range d.m.sockets {
-		for i := range s.nvm.tracking {
-			nt(&s.nvm.tracking[i])
+	for _, s := range d.m.Processors {
+		for i := range s.NVM.Tracking {
+			nt(&s.NVM.Tracking[i])
 		}
-		g := &s.nvm.merger
+		g := &s.NVM.merger
 		for i := g.performed; i != g.next; i++ {
 			if w := g.place(i); w.read { // else it is among the steps
 				part(w)
@@ -271,7 +271,7 @@ func (d *durability) settleAll(now sim.Time) {
 
 // Where says where the newest bytes of a line are. Without Config.Durability
 // everything counts as persistent.
-func (m *Host) Where(a space.Addr) Place {
+func (m *Machine) Where(a space.Addr) Place {
 	d, l := m.Mem.durable, a>>space.LineShift
 	if d == nil || !m.Mem.onNVM(a) {
 		return Persistent
@@ -292,7 +292,7 @@ func (m *Host) Where(a space.Addr) Place {
 // AfterCrash is what n bytes at a would be if the machine crashed now: of NVM what
 // is persistent, and of what is in flight a random part, by lines; none of it if r
 // is nil. DRAM is lost. Nothing changes by looking.
-func (m *Host) AfterCrash(a space.Addr, n int, r *sim.Rand) []byte {
+func (m *Machine) AfterCrash(a space.Addr, n int, r *sim.Rand) []byte {
 	out := make([]byte, n)
 	d := m.Mem.durable
 	if !m.Mem.onNVM(a) {

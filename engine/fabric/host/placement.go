@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"drtmx/engine/fabric/profile"
@@ -96,8 +96,8 @@ func (m *Memory) onNVM(a space.Addr) bool {
 	return p < space.Addr(len(m.home)) && m.home[p]&onNVM != 0
 }
 
-// deviceLine is the line of a socket's device on which a line of NVM lies.
-func (m *Memory) deviceLine(line space.Addr) uint64 {
+// DeviceLine is the line of a socket's device on which a line of NVM lies.
+func (m *Memory) DeviceLine(line space.Addr) uint64 {
 	x := &m.nvm
 	p := x.pages[line>>(space.HugeShift-space.LineShift)]
 	l := line & (1<<(space.HugeShift-space.LineShift) - 1)

@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ func memoryOfBuffers(t interface{ Fatal(...any) }) (m *Memory, from space.Addr, 
 func TestBuffersKeepBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, from, stride, count := memoryOfBuffers(t)
-		defer m.close()
+		defer m.Close()
 		base, size := from-1024, 2*count*stride+4096
 		model := make([]byte, size)
 		for i := range 60 {
@@ -56,7 +56,7 @@ func TestBuffersKeepBytes(t *testing.T) {
 // TestBufferReuse: a buffer of a long message is again among the beginnings once it is of no more use; the others keep their bytes.
 func TestBufferReuse(t *testing.T) {
 	m, from, stride, _ := memoryOfBuffers(t)
-	defer m.close()
+	defer m.Close()
 	next := m.Bytes(from+space.Addr(stride), 64)
 	next[5] = 7
 	long := m.Bytes(from, 300)

@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"fmt"
@@ -35,7 +35,7 @@ func (m *Memory) Array(from space.Addr, stride, count, head int) error {
 		err = space.Commit(heads, false)
 	}
 	if err != nil {
-		return fmt.Errorf("memory of machine %d: %d bytes for the beginnings of buffers: %w", m.machine, n, err)
+		return fmt.Errorf("memory of machine %d: %d bytes for the beginnings of buffers: %w", m.Machine, n, err)
 	}
 	s := array{from: from, to: from + space.Addr(count*stride), stride: uint64(stride), head: uint64(head), heads: heads, long: make([]uint64, (count+63)/64)}
 	m.arrays = append(m.arrays, s)

@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"drtmx/engine/fabric/space"
@@ -10,7 +10,7 @@ import (
 // memory controller takes it; meanwhile the core fills the others. The buffers
 // drain without order.
 type stream struct {
-	machine *Host
+	machine *Machine
 	core    int
 	buffers int
 	held    int
@@ -37,7 +37,7 @@ type ntLine struct {
 
 // Await says whether everything that core gave to its write-combining buffers is
 // in one, or, drained, in the persistent domain. If not, the event comes when it is.
-func (m *Host) Await(core int, drained bool, kind sim.Kind, arg uint32) (done bool) {
+func (m *Machine) Await(core int, drained bool, kind sim.Kind, arg uint32) (done bool) {
 	if m.streams == nil {
 		return true
 	}
@@ -51,12 +51,12 @@ func (m *Host) Await(core int, drained bool, kind sim.Kind, arg uint32) (done bo
 
 // Streaming says whether lines of a core's write-combining buffers have not been
 // taken by memory.
-func (m *Host) Streaming(core int) bool {
+func (m *Machine) Streaming(core int) bool {
 	return m.streams != nil && !m.streams[core].settled(true)
 }
 
 // StoresBy is when the lines are there to which a core has stored until now.
-func (m *Host) StoresBy(core int) sim.Time {
+func (m *Machine) StoresBy(core int) sim.Time {
 	if m.streams == nil {
 		return 0
 	}
@@ -90,28 +90,28 @@ func (w *stream) issue() {
 // hears that it was taken; to have one event, that way is gone before as well. A
 // socket tracks only so many lines from others, and further ones wait, in no order.
 func (w *stream) depart(l ntLine) {
-	h, x := w.machine.hosts, l.s.nvm
+	h, x := w.machine.hosts, l.s.NVM
 	now := h.sim.Now()
 	at := now + x.streamPath
 	if l.far > 0 {
-		if x.remote == x.trackers {
-			x.tracking = append(x.tracking, l)
+		if x.Remote == x.Trackers {
+			x.Tracking = append(x.Tracking, l)
 			return
 		}
-		x.remote++
-		at += l.far + x.cross(now, 0)
+		x.Remote++
+		at += l.far + x.Cross(now, 0)
 	}
 	h.later(at, nvmOp{stage: lineArrives, nt: l})
 }
 
 // tracked gives a tracker to a line that waits for one.
 func (x *nvmSocket) tracked() {
-	x.remote--
-	if last := len(x.tracking) - 1; last >= 0 {
+	x.Remote--
+	if last := len(x.Tracking) - 1; last >= 0 {
 		k := x.rand.Intn(last + 1)
-		l := x.tracking[k]
-		x.tracking[k] = x.tracking[last]
-		x.tracking = x.tracking[:last]
+		l := x.Tracking[k]
+		x.Tracking[k] = x.Tracking[last]
+		x.Tracking = x.Tracking[:last]
 		l.from.depart(l)
 	}
 }
@@ -119,11 +119,11 @@ func (x *nvmSocket) tracked() {
 // arrive: a line is at the memory controller. Where bytes are missing it is read.
 func (s *socket) arrive(h *Hosts, now sim.Time, l ntLine) {
 	if !l.partial {
-		s.nvm.arbiter(l.line).put(h, l)
+		s.NVM.arbiter(l.line).put(h, l)
 		return
 	}
 	l.partial = false
-	h.later(s.nvm.dev.Read(now, l.line), nvmOp{stage: lineArrives, nt: l})
+	h.later(s.NVM.dev.Read(now, l.line), nvmOp{stage: lineArrives, nt: l})
 }
 
 // accepted: the memory controller took a line.

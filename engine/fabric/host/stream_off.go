@@ -1,5 +1,5 @@
 //go:build !invariants
 
-package fabric
+package host
 
 func (w *stream) check() {}

@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"slices"
@@ -130,7 +130,7 @@ func TestDroppedLinesArePlacesFirst(t *testing.T) {
 func TestTLBIsLRU(t *testing.T) {
 	r := sim.New(sim.Options{}).Stream("tlb", 0)
 	for _, entries := range []int{1, 2, 4, 5, 7, 8, 30, 153, 1000, 1536, 2048} {
-		c := newTLB(entries)
+		c := NewTLB(entries)
 		sets, total := map[*uint32][]uint32{}, 0
 		for page := range uint32(4096) {
 			if s := c.set(page + 1); sets[&s[0]] == nil {
@@ -149,7 +149,7 @@ func TestTLBIsLRU(t *testing.T) {
 			at := &c.set(page)[0]
 			list := sets[at]
 			i := slices.Index(list, page)
-			if hit := c.touch(space.Addr(page-1) << space.HugeShift); hit != (i >= 0) {
+			if hit := c.Touch(space.Addr(page-1) << space.HugeShift); hit != (i >= 0) {
 				t.Fatalf("%d entries: page %d: hit %v, its set %v", entries, page, hit, list)
 			}
 			if i >= 0 {
@@ -162,7 +162,7 @@ func TestTLBIsLRU(t *testing.T) {
 
 // The second-level TLB of the thesis's machines has 256 sets of six ways.
 func TestBroadwellsTLB(t *testing.T) {
-	c := newTLB(1536)
+	c := NewTLB(1536)
 	for page := range uint32(256) {
 		if n := len(c.set(page + 1)); n != 6 {
 			t.Errorf("page %d: a set of %d", page, n)
@@ -170,10 +170,10 @@ func TestBroadwellsTLB(t *testing.T) {
 	}
 	const first = 511                 // entries are numbered from 1
 	for p := range space.Addr(1536) { // 3 GB that follow each other all fit
-		c.touch((first + p) << space.HugeShift)
+		c.Touch((first + p) << space.HugeShift)
 	}
 	for p := range space.Addr(1536) {
-		if !c.touch((first + p) << space.HugeShift) {
+		if !c.Touch((first + p) << space.HugeShift) {
 			t.Fatalf("page %d of 1536 was displaced", p)
 		}
 	}

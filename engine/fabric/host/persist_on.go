@@ -1,6 +1,6 @@
 //go:build invariants
 
-package fabric
+package host
 
 import (
 	"fmt"
@@ -49,7 +49,7 @@ func (d *durability) checkPlaces(now sim.Time) {
 }
 
 func (d *durability) dirty(l space.Addr) bool {
-	s := d.m.sockets[d.m.Mem.Home(l<<space.LineShift)]
+	s := d.m.Processors[d.m.Mem.Home(l<<space.LineShift)]
 	set, tag := s.llc.locate(l)
 	way := s.llc.find(set, tag)
 	return way >= 0 && set.dirty>>way&1 != 0

@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"drtmx/engine/metrics"
@@ -21,13 +21,13 @@ type SocketLoad struct {
 	DDIOHits, DDIOMisses, DDIOEvicted uint64 // lines
 }
 
-// load reads the stations of a host, up to now: its sockets, and the way between them.
-func (m *Host) load(now sim.Time) (sockets []SocketLoad, between []UnitLoad) {
+// Loads reads the stations of a host, up to now: its sockets, and the way between them.
+func (m *Machine) Loads(now sim.Time) (sockets []SocketLoad, between []UnitLoad) {
 	unit := func(s *sim.FIFO) UnitLoad { return UnitLoad{s.BusyUntil(now), s.N} }
 	for i := range m.interconnect {
 		between = append(between, unit(&m.interconnect[i]))
 	}
-	for _, s := range m.sockets {
+	for _, s := range m.Processors {
 		x := SocketLoad{Channels: make([]UnitLoad, len(s.channels)), DDIO: s.ddio, Ways: m.Type.LLCWays.Int(), DDIOWays: m.Type.DDIOWays.Int(),
 			LLCBytes: m.Type.LLC.Int() << 20, DDIOHits: s.dmaHits, DDIOMisses: s.dmaMisses, DDIOEvicted: s.evictions}
 		for i := range s.channels {
@@ -38,9 +38,9 @@ func (m *Host) load(now sim.Time) (sockets []SocketLoad, between []UnitLoad) {
 	return sockets, between
 }
 
-// stations calls f for each station: channels of the sockets one after the other, then the ways between sockets.
-func (m *Host) stations(f func(resource string, index int, s *sim.FIFO)) {
-	for k, s := range m.sockets {
+// Stations calls f for each station: channels of the sockets one after the other, then the ways between sockets.
+func (m *Machine) Stations(f func(resource string, index int, s *sim.FIFO)) {
+	for k, s := range m.Processors {
 		for i := range s.channels {
 			f(metrics.MemoryBus, k*len(s.channels)+i, &s.channels[i])
 		}

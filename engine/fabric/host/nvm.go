@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"fmt"
@@ -35,52 +35,52 @@ type nvmSocket struct {
 
 	evictions horizon      // lines that had to leave the LLC, on their way to memory
 	link      [2]*sim.FIFO // from the other sockets, and to them: of two sockets each has the other's, for there is one link
-	remote    int          // lines from cores of other sockets, on their way
-	tracking  []ntLine     // those that wait
+	Remote    int          // lines from cores of other sockets, on their way
+	Tracking  []ntLine     // those that wait
 	merger    merger       // of this socket's RNICs
 	arbiters  []arbiter    // by DIMM
 
-	path, stream, linkLine sim.Time
+	path, stream, LinkLine sim.Time
 	streamPath             sim.Time
-	trackers               int
+	Trackers               int
 	directory              sim.Time
 	dimms                  uint64
 	unitShift              uint
 }
 
 // equip gives the sockets their NVM.
-func (m *Host) equip() error {
+func (m *Machine) equip() error {
 	c, p := &m.hosts.config, m.hosts.profile.NVM
 	if c.NVM == nil || p == nil {
 		return nil
 	}
-	m.Mem.nvm = newNVMSpace(p, len(m.sockets))
-	for k, s := range m.sockets {
+	m.Mem.nvm = newNVMSpace(p, len(m.Processors))
+	for k, s := range m.Processors {
 		dev, err := c.NVM(m.ID, k, m.Type)
 		if err != nil {
 			return fmt.Errorf("NVM of machine %d socket %d: %w", m.ID, k, err)
 		}
 		if dev == nil {
-			if k > 0 && m.sockets[0].nvm != nil {
+			if k > 0 && m.Processors[0].NVM != nil {
 				return fmt.Errorf("NVM of machine %d: socket 0 has some and socket %d has not: give all some or none", m.ID, k)
 			}
 			continue
 		}
-		if k > 0 && m.sockets[0].nvm == nil {
+		if k > 0 && m.Processors[0].NVM == nil {
 			return fmt.Errorf("NVM of machine %d: socket %d has some and socket 0 has not: give all some or none", m.ID, k)
 		}
 		m.Mem.nvm.sockets[k].there = true
 		x := &nvmSocket{dev: dev, rand: m.hosts.sim.Stream("fabric.llc", uint64(m.ID)<<8|uint64(k)),
 			ways: bits.OnesCount32(s.llc.all), first: unsafe.Pointer(&s.llc.sets[0]),
 			evictions: newHorizon(p.Evictions.Int()), arbiters: make([]arbiter, p.DIMMs.Int()),
-			path: p.Path.Time(), streamPath: p.StreamPath.Time(), trackers: p.RemoteWrites.Int(), stream: p.StreamStore.Time(), merger: merger{places: make([]partialWrite, p.PartialWrites.Int())}, directory: p.Directory.Time(),
-			linkLine: sim.Time(space.LineBytes+p.InterconnectOverhead.Int()) * p.Interconnect.PerKB() >> 10,
+			path: p.Path.Time(), streamPath: p.StreamPath.Time(), Trackers: p.RemoteWrites.Int(), stream: p.StreamStore.Time(), merger: merger{places: make([]partialWrite, p.PartialWrites.Int())}, directory: p.Directory.Time(),
+			LinkLine: sim.Time(space.LineBytes+p.InterconnectOverhead.Int()) * p.Interconnect.PerKB() >> 10,
 			dimms:    m.Mem.nvm.dimms, unitShift: m.Mem.nvm.unitShift}
 		x.lines = make([]uint32, len(s.llc.sets)*x.ways)
 		for i := range x.arbiters {
 			x.arbiters[i].open(m.hosts, x, uint64(m.ID)<<16|uint64(k)<<8|uint64(i))
 		}
-		s.nvm = x
+		s.NVM = x
 	}
 	if !m.Mem.nvm.any() {
 		return nil
@@ -98,23 +98,23 @@ func (m *Host) equip() error {
 
 // linkSockets gives the sockets their ways to each other. What leaves one of two is what
 // reaches the other, whichever of them the memory belongs to.
-func (m *Host) linkSockets() {
-	m.interconnect = make([]sim.FIFO, 2*len(m.sockets))
-	if len(m.sockets) == 2 {
+func (m *Machine) linkSockets() {
+	m.interconnect = make([]sim.FIFO, 2*len(m.Processors))
+	if len(m.Processors) == 2 {
 		m.interconnect = m.interconnect[:2]
 	}
-	for k, s := range m.sockets {
+	for k, s := range m.Processors {
 		in, out := 2*k%len(m.interconnect), (2*k+1)%len(m.interconnect)
-		if k == 1 && len(m.sockets) == 2 {
+		if k == 1 && len(m.Processors) == 2 {
 			in, out = out, in
 		}
-		s.nvm.link = [2]*sim.FIFO{&m.interconnect[in], &m.interconnect[out]}
+		s.NVM.link = [2]*sim.FIFO{&m.interconnect[in], &m.interconnect[out]}
 	}
 }
 
 // NVM is the device behind a socket, nil if it has none.
-func (m *Host) NVM(socket int) Device {
-	if x := m.sockets[socket].nvm; x != nil {
+func (m *Machine) NVM(socket int) Device {
+	if x := m.Processors[socket].NVM; x != nil {
 		return x.dev
 	}
 	return nil
@@ -122,10 +122,10 @@ func (m *Host) NVM(socket int) Device {
 
 // SetDDIO switches whether DMA writes that enter at a socket go to the LLC. It is
 // a property of the socket's root ports, so it acts on DRAM too.
-func (m *Host) SetDDIO(socket int, on bool) { m.sockets[socket].ddio = on }
+func (m *Machine) SetDDIO(socket int, on bool) { m.Processors[socket].ddio = on }
 
 // DDIO says whether it is on.
-func (m *Host) DDIO(socket int) bool { return m.sockets[socket].ddio }
+func (m *Machine) DDIO(socket int) bool { return m.Processors[socket].ddio }
 
 // horizon is a number of places that are used in turn, each until a time.
 type horizon struct {
@@ -157,8 +157,8 @@ func (x *nvmSocket) owner(set *llcSet, way int) *uint32 {
 // had to leave was taken by its memory. A way that was not used recently makes room;
 // of several, for lines that stores or DMA writes bring, any: sets are not in step,
 // so a stream of writes does not leave the cache in its order (thesis figure 2-15).
-func (s *socket) fill(m *Host, now sim.Time, line space.Addr, set *llcSet, tag uint16, allowed uint32, random bool) (way int, left sim.Time) {
-	x := s.nvm
+func (s *socket) fill(m *Machine, now sim.Time, line space.Addr, set *llcSet, tag uint16, allowed uint32, random bool) (way int, left sim.Time) {
+	x := s.NVM
 	free := set.unused(allowed)
 	if random {
 		way = x.pick(set, free)
@@ -189,9 +189,9 @@ func (x *nvmSocket) pick(set *llcSet, ways uint32) int {
 }
 
 // writeBack writes a dirty line to its memory and returns when that takes it.
-func (s *socket) writeBack(m *Host, now sim.Time, line space.Addr) sim.Time {
+func (s *socket) writeBack(m *Machine, now sim.Time, line space.Addr) sim.Time {
 	if m.Mem.onNVM(line << space.LineShift) {
-		at := s.nvm.dev.Write(now, m.Mem.deviceLine(line))
+		at := s.NVM.dev.Write(now, m.Mem.DeviceLine(line))
 		if d := m.Mem.durable; d != nil {
 			d.land(at, line, 0, space.LineBytes)
 		}
@@ -201,14 +201,14 @@ func (s *socket) writeBack(m *Host, now sim.Time, line space.Addr) sim.Time {
 	return now
 }
 
-// cross is what a line takes on the way between two sockets, in one direction.
-func (x *nvmSocket) cross(now sim.Time, away int) sim.Time {
-	return x.link[away].Serve(now, x.linkLine) - now
+// Cross is what a line takes on the way between two sockets, in one direction.
+func (x *nvmSocket) Cross(now sim.Time, away int) sim.Time {
+	return x.link[away].Serve(now, x.LinkLine) - now
 }
 
 // accessNVM is Access on sockets with NVM, and of the kinds that are for it.
-func (m *Host) accessNVM(core int, now sim.Time, a space.Addr, n int, kind Kind) (t sim.Time) {
-	s := m.sockets[m.Mem.Home(a)]
+func (m *Machine) accessNVM(core int, now sim.Time, a space.Addr, n int, kind Kind) (t sim.Time) {
+	s := m.Processors[m.Mem.Home(a)]
 	first, last := space.Lines(a, n)
 	switch kind {
 	case StoreNT:
@@ -220,7 +220,7 @@ func (m *Host) accessNVM(core int, now sim.Time, a space.Addr, n int, kind Kind)
 	case Flush:
 		for l := first; l <= last; l++ {
 			m.flushLine(core, s, l)
-			t += m.hosts.cost.llcStore
+			t += m.hosts.Cost.LLCStore
 		}
 		return t
 	case Store:
@@ -231,17 +231,17 @@ func (m *Host) accessNVM(core int, now sim.Time, a space.Addr, n int, kind Kind)
 
 // loadNVM is a load of some lines: the first takes its time, further ones come
 // side by side.
-func (m *Host) loadNVM(core int, s *socket, first, last space.Addr) (t sim.Time) {
-	c, now := &m.hosts.cost, m.hosts.sim.Now()
+func (m *Machine) loadNVM(core int, s *socket, first, last space.Addr) (t sim.Time) {
+	c, now := &m.hosts.Cost, m.hosts.sim.Now()
 	far := m.far(core, s)
 	for l := first; l <= last; l++ {
 		set, tag := s.llc.locate(l)
 		if way := s.llc.find(set, tag); way >= 0 {
 			set.ref |= 1 << way
 			if l == first {
-				t += c.llcHit + far
+				t += c.LLCHit + far
 			} else {
-				t += c.llcNext
+				t += c.LLCNext
 			}
 			continue
 		}
@@ -249,7 +249,7 @@ func (m *Host) loadNVM(core int, s *socket, first, last space.Addr) (t sim.Time)
 		if l == first {
 			t += d
 		} else {
-			t = max(t+c.dramNext, d)
+			t = max(t+c.DRAMNext, d)
 		}
 	}
 	return t
@@ -257,12 +257,12 @@ func (m *Host) loadNVM(core int, s *socket, first, last space.Addr) (t sim.Time)
 
 // storeNVM is a store of some lines. The store buffer hides what a line takes to
 // come, but a core fetches only so many at once.
-func (m *Host) storeNVM(core int, s *socket, now sim.Time, first, last space.Addr) (t sim.Time) {
-	c, clock := &m.hosts.cost, m.hosts.sim.Now()
+func (m *Machine) storeNVM(core int, s *socket, now sim.Time, first, last space.Addr) (t sim.Time) {
+	c, clock := &m.hosts.Cost, m.hosts.sim.Now()
 	far := m.far(core, s)
 	fills := &m.streams[core].fills
 	for l := first; l <= last; l++ {
-		t += c.llcStore
+		t += c.LLCStore
 		set, tag := s.llc.locate(l)
 		way := s.llc.find(set, tag)
 		if way < 0 {
@@ -278,24 +278,24 @@ func (m *Host) storeNVM(core int, s *socket, now sim.Time, first, last space.Add
 }
 
 // far is what the other socket adds to a latency.
-func (m *Host) far(core int, s *socket) sim.Time {
-	if m.sockets[m.CoreSocket(core)] != s {
-		return m.hosts.cost.cross
+func (m *Machine) far(core int, s *socket) sim.Time {
+	if m.Processors[m.CoreSocket(core)] != s {
+		return m.hosts.Cost.Cross
 	}
 	return 0
 }
 
 // fetch is how long a line takes from memory. One that is to be written by the
 // other socket is noted in the directory, which is in the memory (Cascade Lake).
-func (s *socket) fetch(m *Host, now sim.Time, line space.Addr, far sim.Time, own bool) sim.Time {
-	x := s.nvm
+func (s *socket) fetch(m *Machine, now sim.Time, line space.Addr, far sim.Time, own bool) sim.Time {
+	x := s.NVM
 	if !m.Mem.onNVM(line << space.LineShift) {
-		return m.hosts.cost.dram + far + s.dram(now, line) - now - s.line
+		return m.hosts.Cost.DRAM + far + s.dram(now, line) - now - s.line
 	}
-	dl := m.Mem.deviceLine(line)
+	dl := m.Mem.DeviceLine(line)
 	d := x.path + x.dev.Read(now, dl) - now
 	if far > 0 {
-		d += far + x.cross(now, 1)
+		d += far + x.Cross(now, 1)
 		if own {
 			d += x.directory
 			s.note(now, dl)
@@ -306,18 +306,18 @@ func (s *socket) fetch(m *Host, now sim.Time, line space.Addr, far sim.Time, own
 
 // note writes the directory entry of a line.
 func (s *socket) note(now sim.Time, dl uint64) {
-	if s.nvm.directory == 0 {
+	if s.NVM.directory == 0 {
 		return
 	}
-	if taken := s.nvm.dev.Write(now, dl); taken > now {
-		s.nvm.evictions.take(taken)
+	if taken := s.NVM.dev.Write(now, dl); taken > now {
+		s.NVM.evictions.take(taken)
 	}
 }
 
 // claim makes room for a line that a core brings into the LLC, and is how long
 // the core waits because too many lines are on their way out.
-func (s *socket) claim(m *Host, now sim.Time, line space.Addr, set *llcSet, tag uint16, random bool) sim.Time {
-	e := &s.nvm.evictions
+func (s *socket) claim(m *Machine, now sim.Time, line space.Addr, set *llcSet, tag uint16, random bool) sim.Time {
+	e := &s.NVM.evictions
 	random = random && m.Mem.onNVM(line<<space.LineShift)
 	if _, left := s.fill(m, now, line, set, tag, s.llc.all, random); left > now {
 		e.take(left)
@@ -327,7 +327,7 @@ func (s *socket) claim(m *Host, now sim.Time, line space.Addr, set *llcSet, tag 
 
 // storeNT is a non-temporal store to one line, from a to end. A copy in the cache, which is at
 // least as new as memory, is merged into it.
-func (m *Host) storeNT(core int, s *socket, line, a, end space.Addr) sim.Time {
+func (m *Machine) storeNT(core int, s *socket, line, a, end space.Addr) sim.Time {
 	set, tag := s.llc.locate(line)
 	if way := s.llc.find(set, tag); way >= 0 {
 		set.drop(way)
@@ -339,16 +339,16 @@ func (m *Host) storeNT(core int, s *socket, line, a, end space.Addr) sim.Time {
 			s.dram(now, line)
 		}
 		s.dram(m.hosts.sim.Now(), line)
-		return m.hosts.cost.llcStore
+		return m.hosts.Cost.LLCStore
 	}
-	m.streams[core].add(ntLine{s: s, line: m.Mem.deviceLine(line), partial: partial, far: m.far(core, s),
+	m.streams[core].add(ntLine{s: s, line: m.Mem.DeviceLine(line), partial: partial, far: m.far(core, s),
 		mem: line, lo: uint8(a - line<<space.LineShift), hi: uint8(end - line<<space.LineShift)})
-	return s.nvm.stream
+	return s.NVM.stream
 }
 
 // flushLine writes a line back if it is dirty, through the core's buffers, so that
 // a fence waits for it.
-func (m *Host) flushLine(core int, s *socket, line space.Addr) {
+func (m *Machine) flushLine(core int, s *socket, line space.Addr) {
 	set, tag := s.llc.locate(line)
 	way := s.llc.find(set, tag)
 	if way < 0 || set.dirty>>way&1 == 0 {
@@ -359,5 +359,5 @@ func (m *Host) flushLine(core int, s *socket, line space.Addr) {
 		s.dram(m.hosts.sim.Now(), line)
 		return
 	}
-	m.streams[core].add(ntLine{s: s, line: m.Mem.deviceLine(line), mem: line, hi: space.LineBytes})
+	m.streams[core].add(ntLine{s: s, line: m.Mem.DeviceLine(line), mem: line, hi: space.LineBytes})
 }

@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"drtmx/engine/fabric/profile"
@@ -153,42 +153,42 @@ func (s *llcSet) drop(way int) {
 	s.held &^= 1 << way
 }
 
-// tlb is a set-associative translation cache over 2 MB pages with true LRU inside a
+// TLB is a set-associative translation cache over 2 MB pages with true LRU inside a
 // set: the most recent entry comes first. Sets are a power of two, of four ways or as many
 // more as make all entries: Broadwell's 1,536 are 256 sets of six. What cannot be shared
 // out evenly gives the first sets one way more.
-type tlb struct {
-	entries []uint32 // set after set
+type TLB struct {
+	Entries []uint32 // set after set
 	mask    uint32   // of the number of a set
 	ways    uint32
 	wider   uint32 // sets with one way more
 }
 
-func newTLB(entries int) tlb {
+func NewTLB(entries int) TLB {
 	sets := 1 << (bits.Len(uint(max(entries/4, 1))) - 1)
-	return tlb{entries: make([]uint32, entries), mask: uint32(sets - 1), ways: uint32(entries / sets), wider: uint32(entries % sets)}
+	return TLB{Entries: make([]uint32, entries), mask: uint32(sets - 1), ways: uint32(entries / sets), wider: uint32(entries % sets)}
 }
 
 // first is where the set begins in which a page may be, and set is that set.
-func (t *tlb) first(page uint32) (at, ways uint32) {
+func (t *TLB) first(page uint32) (at, ways uint32) {
 	i := (page ^ page>>9) & t.mask
 	return i*t.ways + min(i, t.wider), t.ways + (i-t.wider)>>31
 }
 
-func (t *tlb) set(page uint32) []uint32 {
+func (t *TLB) set(page uint32) []uint32 {
 	at, ways := t.first(page)
-	return t.entries[at:][:ways]
+	return t.Entries[at:][:ways]
 }
 
-// touch looks a page up and brings it in.
-func (t *tlb) touch(a space.Addr) (hit bool) {
+// Touch looks a page up and brings it in.
+func (t *TLB) Touch(a space.Addr) (hit bool) {
 	page := uint32(a>>space.HugeShift) + 1 // 0 is an empty entry
 	at, _ := t.first(page)
-	return t.entries[at] == page || t.bring(page)
+	return t.Entries[at] == page || t.bring(page)
 }
 
 // bring makes a page the most recent of its set.
-func (t *tlb) bring(page uint32) (hit bool) {
+func (t *TLB) bring(page uint32) (hit bool) {
 	before := page
 	s := t.set(page)
 	for i, e := range s {

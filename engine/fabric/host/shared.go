@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"drtmx/engine/fabric/space"
@@ -32,7 +32,7 @@ func copyOf(core int) uint64 { return 1 << (core & 63) }
 
 // Atomic is the time that a core takes for a locked instruction on a word. Those on one line
 // happen one after the other, each when the line has come from the core that had it.
-func (m *Host) Atomic(core int, now sim.Time, a space.Addr) sim.Time {
+func (m *Machine) Atomic(core int, now sim.Time, a space.Addr) sim.Time {
 	kind := Load // as engine/r2 charges stores to DRAM
 	if m.Mem.onNVM(a) {
 		kind = Store
@@ -54,7 +54,7 @@ func (m *Host) Atomic(core int, now sim.Time, a space.Addr) sim.Time {
 
 // take moves the line to a core that changes it, and returns how long it waits: 0 if the line is
 // its own. needs is what it does with the line at least.
-func (x *sharedLine) take(m *Host, core int, now, needs sim.Time) sim.Time {
+func (x *sharedLine) take(m *Machine, core int, now, needs sim.Time) sim.Time {
 	if x.copies == copyOf(core) {
 		return 0
 	}
@@ -64,7 +64,7 @@ func (x *sharedLine) take(m *Host, core int, now, needs sim.Time) sim.Time {
 }
 
 // look has a core that only reads the line wait until it has it.
-func (x *sharedLine) look(m *Host, core int, now sim.Time) sim.Time {
+func (x *sharedLine) look(m *Machine, core int, now sim.Time) sim.Time {
 	if x.copies&copyOf(core) != 0 {
 		return 0
 	}
@@ -75,16 +75,16 @@ func (x *sharedLine) look(m *Host, core int, now sim.Time) sim.Time {
 }
 
 // transfer is the way of the line to a core that has it not, or that has it and wants it alone.
-func (m *Host) transfer(x *sharedLine, core int) sim.Time {
+func (m *Machine) transfer(x *sharedLine, core int) sim.Time {
 	if int(x.from) == core {
 		return m.CPU.LineTransfer // another one's copy has to go
 	}
-	return m.lineFrom(int(x.from), core)
+	return m.LineFrom(int(x.from), core)
 }
 
 // sharing is the time of an access to lines of which some may be shared; own is what it takes
 // if none is. The lines come at the same time.
-func (m *Host) sharing(core int, now sim.Time, a space.Addr, n int, store bool, own sim.Time) sim.Time {
+func (m *Machine) sharing(core int, now sim.Time, a space.Addr, n int, store bool, own sim.Time) sim.Time {
 	t := own
 	for l, last := space.Lines(a, n); l <= last; l++ {
 		k := sharedSlot(l)
@@ -99,14 +99,14 @@ func (m *Host) sharing(core int, now sim.Time, a space.Addr, n int, store bool, 
 	return t
 }
 
-// lineFrom is what a locked instruction costs when the line was last written by
+// LineFrom is what a locked instruction costs when the line was last written by
 // another core, or by nobody.
-func (m *Host) lineFrom(before, core int) sim.Time {
+func (m *Machine) LineFrom(before, core int) sim.Time {
 	switch {
 	case before == core || before < 0:
 		return m.CPU.Atomic
 	case m.CoreSocket(before) == m.CoreSocket(core):
 		return m.CPU.LineTransfer
 	}
-	return m.CPU.LineTransfer + m.hosts.cost.cross
+	return m.CPU.LineTransfer + m.hosts.Cost.Cross
 }

@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import "drtmx/engine/fabric/space"
 
@@ -30,8 +30,8 @@ const (
 	NumCauses
 )
 
-// write counts the words of a DMA write.
-func (t *Traffic) write(why Cause, a space.Addr, bytes uint32) {
+// Write counts the words of a DMA write.
+func (t *Traffic) Write(why Cause, a space.Addr, bytes uint32) {
 	if bytes == 0 {
 		return
 	}
@@ -46,8 +46,8 @@ func (t *Traffic) write(why Cause, a space.Addr, bytes uint32) {
 	}
 }
 
-// read counts the words of a DMA read.
-func (t *Traffic) read(a space.Addr, bytes uint32) {
+// Read counts the words of a DMA read.
+func (t *Traffic) Read(a space.Addr, bytes uint32) {
 	if bytes > 0 {
 		first, last := space.Lines(a, int(bytes))
 		t.ReadWords += last - first + 1
@@ -79,8 +79,8 @@ func (s *socket) countDMA(hit bool) {
 	}
 }
 
-// cacheTraffic is what a socket's LLC made of DMA writes.
-func (m *Host) cacheTraffic(socket int) Traffic {
-	s := m.sockets[socket]
+// CacheTraffic is what a socket's LLC made of DMA writes.
+func (m *Machine) CacheTraffic(socket int) Traffic {
+	s := m.Processors[socket]
 	return Traffic{DMAHits: s.dmaHits, DMAMisses: s.dmaMisses, Evictions: s.evictions}
 }

@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"fmt"
@@ -6,11 +6,11 @@ import (
 	"drtmx/engine/fabric/space"
 )
 
-// crash stops the machine at this instant: DRAM and caches are lost, NVM keeps its persistent domain and a
+// Halt stops the machine at this instant: DRAM and caches are lost, NVM keeps its persistent domain and a
 // random part, by lines, of what was in flight.
-func (m *Host) crash() error {
+func (m *Machine) Halt() error {
 	switch {
-	case m.Mem.down:
+	case m.Mem.Down:
 		return fmt.Errorf("fabric: machine %d crashes, it is down already: restart it first", m.ID)
 	case m.Mem.nvm.any() && m.Mem.durable == nil:
 		return fmt.Errorf("fabric: machine %d crashes, and nobody knows what its NVM keeps: set Config.Durability", m.ID)
@@ -19,23 +19,23 @@ func (m *Host) crash() error {
 		d.crash()
 	}
 	m.Mem.lose()
-	m.Mem.down = true
+	m.Mem.Down = true
 	m.SSD.crash(m.hosts.sim.Now())
-	for _, s := range m.sockets {
+	for _, s := range m.Processors {
 		clear(s.llc.sets)
 	}
 	m.shared = nil
 	return nil
 }
 
-// restart ends the crash.
-func (m *Host) restart() {
-	m.Mem.down = false
+// Resume ends the crash.
+func (m *Machine) Resume() {
+	m.Mem.Down = false
 	clear(m.Mem.flight) // stores in whose middle the cores stopped
 }
 
 // Down says that the machine has crashed and not been restarted.
-func (m *Host) Down() bool { return m.Mem.down }
+func (m *Machine) Down() bool { return m.Mem.Down }
 
 // crash leaves in the memory what is persistent, and some of what is in flight.
 func (d *durability) crash() {

@@ -1,6 +1,6 @@
 //go:build !invariants
 
-package fabric
+package host
 
 import "drtmx/engine/sim"
 

@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"drtmx/engine/sim"
 )
 
-// Host is a machine without its RNICs: sockets with cores, LLC and memory.
-type Host struct {
+// Machine is a machine without its RNICs: sockets with cores, LLC and memory.
+type Machine struct {
 	ID   int
 	Type *profile.NodeType
 	Mem  *Memory
@@ -23,15 +23,15 @@ type Host struct {
 	streams      []stream   // of cores, on a machine with NVM
 	interconnect []sim.FIFO // between its sockets, there and back
 	hosts        *Hosts
-	sockets      []*socket
-	cores        []tlb
-	perSock      int
+	Processors   []*socket
+	cores        []TLB
+	PerSocket    int
 	shared       *sharedLines // nil: no core has executed a locked instruction yet
 }
 
 // socket is a processor: the LLC in front of its memory, and its channels.
 type socket struct {
-	nvm      *nvmSocket // nil without: what follows is the whole socket then
+	NVM      *nvmSocket // nil without: what follows is the whole socket then
 	llc      *llc
 	channels []sim.FIFO
 	ddio     bool     // of DMA writes that enter here
@@ -40,19 +40,19 @@ type socket struct {
 	dmaHits, dmaMisses, evictions uint64 // see Traffic
 }
 
-// open makes a machine whose memory takes at most so many bytes of address space.
-func (h *Hosts) open(m *Host, id int, t *profile.NodeType, most uint64) error {
+// Open makes a machine whose memory takes at most so many bytes of address space.
+func (h *Hosts) Open(m *Machine, id int, t *profile.NodeType, most uint64) error {
 	mem, err := newMemory(id, t.Sockets.Int(), uint64(t.DRAM.Int())<<30, most, h.config.TornReads)
 	if err != nil {
 		return err
 	}
-	*m = Host{ID: id, Type: t, Mem: mem, CPU: h.profile.CPUCosts(t), hosts: h, perSock: t.CoresPerSocket.Int(), SSD: newSSD(h.profile)}
+	*m = Machine{ID: id, Type: t, Mem: mem, CPU: h.profile.CPUCosts(t), hosts: h, PerSocket: t.CoresPerSocket.Int(), SSD: newSSD(h.profile)}
 	for range t.Sockets.Int() {
-		sets, err := h.tags.take(llcSets(uint64(h.scaled(t.LLC.Int()<<20)), t.LLCWays.Int()))
+		sets, err := h.tags.take(llcSets(uint64(h.Scaled(t.LLC.Int()<<20)), t.LLCWays.Int()))
 		if err != nil {
 			return fmt.Errorf("cache tags of machine %d: %w", id, err)
 		}
-		m.sockets = append(m.sockets, &socket{
+		m.Processors = append(m.Processors, &socket{
 			llc:      newLLC(sets, t.LLCWays.Int(), t.DDIOWays.Int()),
 			channels: make([]sim.FIFO, t.Channels.Int()),
 			line:     space.LineBytes * t.ChannelBandwidth.PerKB() >> 10,
@@ -60,19 +60,19 @@ func (h *Hosts) open(m *Host, id int, t *profile.NodeType, most uint64) error {
 		})
 	}
 	for range t.Cores() {
-		m.cores = append(m.cores, newTLB(h.scaled(h.profile.Memory.TLBEntries.Int())))
+		m.cores = append(m.cores, NewTLB(h.Scaled(h.profile.Memory.TLBEntries.Int())))
 	}
 	return m.equip()
 }
 
 // Cores is the number of cores.
-func (m *Host) Cores() int { return len(m.cores) }
+func (m *Machine) Cores() int { return len(m.cores) }
 
 // Sockets is the number of sockets.
-func (m *Host) Sockets() int { return len(m.sockets) }
+func (m *Machine) Sockets() int { return len(m.Processors) }
 
 // CoreSocket is the socket of a core.
-func (m *Host) CoreSocket(core int) int { return core / m.perSock }
+func (m *Machine) CoreSocket(core int) int { return core / m.PerSocket }
 
 // Kind is how a core accesses memory.
 type Kind uint8
@@ -95,7 +95,7 @@ const (
 // waits with Await.
 //
 // Lines that another core's locked instructions have in its cache come from there.
-func (m *Host) Access(core int, now sim.Time, a space.Addr, n int, kind Kind) sim.Time {
+func (m *Machine) Access(core int, now sim.Time, a space.Addr, n int, kind Kind) sim.Time {
 	store := kind != Load && kind != Flush
 	if kind == Modify {
 		kind = Load
@@ -107,21 +107,21 @@ func (m *Host) Access(core int, now sim.Time, a space.Addr, n int, kind Kind) si
 	return t
 }
 
-func (m *Host) access(core int, now sim.Time, a space.Addr, n int, kind Kind) sim.Time {
-	c := &m.hosts.cost
+func (m *Machine) access(core int, now sim.Time, a space.Addr, n int, kind Kind) sim.Time {
+	c := &m.hosts.Cost
 	var t sim.Time
-	if !m.cores[core].touch(a) {
-		t = c.walk
+	if !m.cores[core].Touch(a) {
+		t = c.Walk
 	}
 	home := m.Mem.Home(a)
-	s := m.sockets[home]
-	if s.nvm != nil || kind > Store {
+	s := m.Processors[home]
+	if s.NVM != nil || kind > Store {
 		return t + m.accessNVM(core, now+t, a, n, kind)
 	}
 	store := kind == Store
 	far := sim.Time(0)
 	if home != m.CoreSocket(core) {
-		far = c.cross
+		far = c.Cross
 	}
 	first, last := space.Lines(a, n)
 	idle := t // when the lines would be there if no channel were busy: all are asked for at once, and wait at the same time
@@ -129,18 +129,18 @@ func (m *Host) access(core int, now sim.Time, a space.Addr, n int, kind Kind) si
 		hit, queued := s.cpu(m.hosts.sim.Now(), l, store)
 		switch {
 		case hit && store:
-			t += c.llcStore
+			t += c.LLCStore
 		case hit && l == first:
-			t += c.llcHit + far
+			t += c.LLCHit + far
 		case hit:
-			t += c.llcNext
+			t += c.LLCNext
 		case store:
-			t = max(t, idle+queued) + c.dramStore
+			t = max(t, idle+queued) + c.DRAMStore
 		case l == first:
-			idle = t + c.dram + far
+			idle = t + c.DRAM + far
 			t = idle + queued
 		default:
-			t = max(t+c.dramNext, idle+queued)
+			t = max(t+c.DRAMNext, idle+queued)
 		}
 	}
 	return t
@@ -149,12 +149,12 @@ func (m *Host) access(core int, now sim.Time, a space.Addr, n int, kind Kind) si
 // Gather is the time a core needs to load n bytes from each of several addresses
 // that it knows from the start: it has some of the loads under way at once, and waits
 // for the first. In DRAM the others follow at the core's rate of random loads.
-func (m *Host) Gather(core int, now sim.Time, at []space.Addr, n int) sim.Time {
+func (m *Machine) Gather(core int, now sim.Time, at []space.Addr, n int) sim.Time {
 	var t sim.Time
 	for i, a := range at {
 		d := m.Access(core, now+t, a, n, Load)
 		if i > 0 && !m.Mem.OnNVM(a) {
-			d = min(d, m.hosts.cost.dramRandom)
+			d = min(d, m.hosts.Cost.DRAMRandom)
 		}
 		t += d
 	}
@@ -169,20 +169,20 @@ type Extent struct {
 
 // Warm brings bytes into the LLC of their socket at no cost, one extent after the
 // other, for starting with warm caches.
-func (m *Host) Warm(extents ...Extent) {
+func (m *Machine) Warm(extents ...Extent) {
 	for i, e := range extents {
 		if next := i + warmAhead; next < len(extents) {
-			sim.Prefetch(m.setOf(extents[next].At >> space.LineShift))
+			sim.Prefetch(m.SetOf(extents[next].At >> space.LineShift))
 		}
 		m.pages(e.At, e.Bytes, func(s *socket, a space.Addr, n int) { s.warm(a, n, s.llc.all, false) })
 	}
 }
 
 // pages calls f for the parts of some bytes that lie in different pages, with their sockets.
-func (m *Host) pages(a space.Addr, n int, f func(s *socket, a space.Addr, n int)) {
+func (m *Machine) pages(a space.Addr, n int, f func(s *socket, a space.Addr, n int)) {
 	for {
 		part := min(n, int(1<<space.HugeShift-a%(1<<space.HugeShift)))
-		f(m.sockets[m.Mem.Home(a)], a, part)
+		f(m.Processors[m.Mem.Home(a)], a, part)
 		if n -= part; n <= 0 {
 			return
 		}
@@ -194,12 +194,12 @@ func (m *Host) pages(a space.Addr, n int, f func(s *socket, a space.Addr, n int)
 const warmAhead = 16
 
 // WarmStore is Warm of lines that a core has stored to.
-func (m *Host) WarmStore(a space.Addr, n int) {
+func (m *Machine) WarmStore(a space.Addr, n int) {
 	m.pages(a, n, func(s *socket, a space.Addr, n int) { s.warm(a, n, s.llc.all, true) })
 }
 
 // WarmDMA is Warm of lines that an RNIC has written, if that leaves them in the cache.
-func (m *Host) WarmDMA(a space.Addr, n int) {
+func (m *Machine) WarmDMA(a space.Addr, n int) {
 	m.pages(a, n, func(s *socket, a space.Addr, n int) {
 		if s.ddio {
 			s.warm(a, n, s.llc.ddio, true)
@@ -214,12 +214,12 @@ func (s *socket) warm(a space.Addr, n int, ways uint32, dirty bool) {
 		switch {
 		case way >= 0:
 			set.ref |= 1 << way
-		case s.nvm == nil:
+		case s.NVM == nil:
 			way, _ = s.llc.insert(set, tag, ways)
 		default:
-			way = s.nvm.pick(set, set.unused(ways))
+			way = s.NVM.pick(set, set.unused(ways))
 			set.place(way, tag)
-			*s.nvm.owner(set, way) = uint32(l)
+			*s.NVM.owner(set, way) = uint32(l)
 		}
 		if dirty {
 			set.dirty |= 1 << way
@@ -228,8 +228,8 @@ func (s *socket) warm(a space.Addr, n int, ways uint32, dirty bool) {
 }
 
 // CacheLines is the capacity of a socket's LLC.
-func (m *Host) CacheLines() int {
-	c := m.sockets[0].llc
+func (m *Machine) CacheLines() int {
+	c := m.Processors[0].llc
 	return len(c.sets) * bits.OnesCount32(c.all)
 }
 
@@ -264,58 +264,58 @@ func (s *socket) dram(now sim.Time, line space.Addr) sim.Time {
 	return s.channels[ch].Serve(now, s.line)
 }
 
-// dmaRead is an RNIC's read of n bytes: its latency behind PCIe. Lines are
+// DMARead is an RNIC's read of n bytes: its latency behind PCIe. Lines are
 // fetched side by side, so the slowest counts.
-func (m *Host) dmaRead(n *Port, now sim.Time, a space.Addr, bytes uint32) sim.Time {
-	c := &m.hosts.cost
+func (m *Machine) DMARead(n *Port, now sim.Time, a space.Addr, bytes uint32) sim.Time {
+	c := &m.hosts.Cost
 	home := m.Mem.Home(a)
-	s := m.sockets[home]
-	n.traffic.read(a, bytes)
-	if s.nvm != nil {
+	s := m.Processors[home]
+	n.Traffic.Read(a, bytes)
+	if s.NVM != nil {
 		return m.dmaReadNVM(n, now, a, bytes)
 	}
-	t := c.llcDMA
+	t := c.LLCDMA
 	for l, last := space.Lines(a, int(bytes)); l <= last; l++ {
 		set, tag := s.llc.locate(l)
 		if s.llc.find(set, tag) >= 0 {
 			continue // a DMA read does not make a line more recently used
 		}
-		t = max(t, c.dram+s.dram(now, l)-now-s.line)
+		t = max(t, c.DRAM+s.dram(now, l)-now-s.line)
 	}
 	if home != n.socket {
-		t += c.cross
+		t += c.Cross
 	}
 	return t
 }
 
-// dmaLatency is what dmaRead of a word would take now, were no channel busy: a word that
+// DMALatency is what dmaRead of a word would take now, were no channel busy: a word that
 // atomics come for all the time is in the LLC, where their stores put it. Nothing moves.
-func (m *Host) dmaLatency(n *Port, a space.Addr) sim.Time {
-	c := &m.hosts.cost
+func (m *Machine) DMALatency(n *Port, a space.Addr) sim.Time {
+	c := &m.hosts.Cost
 	home := m.Mem.Home(a)
-	l := m.sockets[home].llc
-	t := c.dram
+	l := m.Processors[home].llc
+	t := c.DRAM
 	if set, tag := l.locate(a >> space.LineShift); l.find(set, tag) >= 0 {
-		t = c.llcDMA
+		t = c.LLCDMA
 	}
 	if home != n.socket {
-		t += c.cross
+		t += c.Cross
 	}
 	return t
 }
 
-// dmaWrite is an RNIC's write of n bytes. Writes are posted: nobody waits, but
+// DMAWrite is an RNIC's write of n bytes. Writes are posted: nobody waits, but
 // caches and channels move.
-func (m *Host) dmaWrite(n *Port, now sim.Time, a space.Addr, bytes uint32) {
+func (m *Machine) DMAWrite(n *Port, now sim.Time, a space.Addr, bytes uint32) {
 	if bytes == 0 {
 		return
 	}
-	s := m.sockets[m.Mem.Home(a)]
-	if s.nvm != nil {
+	s := m.Processors[m.Mem.Home(a)]
+	if s.NVM != nil {
 		m.dmaWriteNVM(n, now, a, bytes)
 		return
 	}
-	ddio := m.sockets[n.socket].ddio
+	ddio := m.Processors[n.socket].ddio
 	end := a + space.Addr(bytes)
 	for l, last := space.Lines(a, int(bytes)); l <= last; l++ {
 		partial := l<<space.LineShift < a || (l+1)<<space.LineShift > end
@@ -354,7 +354,7 @@ const aheadMax = 4
 
 // AheadBytes asks for n bytes of the machine's memory and for the cache sets of
 // their lines: what an access to them needs.
-func (m *Host) AheadBytes(a space.Addr, n int) {
+func (m *Machine) AheadBytes(a space.Addr, n int) {
 	if n == 0 {
 		return
 	}
@@ -364,12 +364,12 @@ func (m *Host) AheadBytes(a space.Addr, n int) {
 		m.Mem.Ahead(first<<space.LineShift, int(last-first)+1)
 	}
 	for l := first; l <= last; l++ {
-		sim.Prefetch(m.setOf(l))
+		sim.Prefetch(m.SetOf(l))
 	}
 }
 
-// setOf is the cache set of a line.
-func (m *Host) setOf(line space.Addr) unsafe.Pointer {
-	set, _ := m.sockets[m.Mem.Home(line<<space.LineShift)].llc.locate(line)
+// SetOf is the cache set of a line.
+func (m *Machine) SetOf(line space.Addr) unsafe.Pointer {
+	set, _ := m.Processors[m.Mem.Home(line<<space.LineShift)].llc.locate(line)
 	return unsafe.Pointer(set)
 }

@@ -1,11 +1,18 @@
-package fabric
+package host
 
-import "testing"
+import (
+	"testing"
+
+	"drtmx/engine/fabric/profile"
+)
 
 // A lone block takes its latency; blocks behind each other take the link's time each; a block
 // that no byte of a write is in is not written.
 func TestSSD(t *testing.T) {
-	p := loadVal(t)
+	p, err := profile.Load("val")
+	if err != nil {
+		t.Fatal(err)
+	}
 	d := newSSD(p)
 	if _, _, done := d.Write(0, 1); done != p.SSD.WriteLatency.Time() {
 		t.Errorf("a lone block takes %d ps", done)

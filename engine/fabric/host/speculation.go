@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"drtmx/engine/fabric/space"
@@ -27,7 +27,7 @@ const (
 // written, is told about through the function given to NewSpeculation: the one that
 // comes later wins, as on Intel's processors. One object serves one after the other.
 type Speculation struct {
-	m    *Host
+	m    *Machine
 	core int
 	hit  func(Intruder)
 
@@ -57,7 +57,7 @@ type speculations struct {
 
 // NewSpeculation makes the transactions of a core. hit is called when another one touches
 // a line of the transaction under way; it may end it.
-func (m *Host) NewSpeculation(core int, hit func(Intruder)) *Speculation {
+func (m *Machine) NewSpeculation(core int, hit func(Intruder)) *Speculation {
 	s := &Speculation{m: m, core: core, hit: hit}
 	s.resize(64)
 	return s
@@ -251,8 +251,8 @@ func (m *Memory) CoreTouches(a space.Addr, n int, write bool) {
 	}
 }
 
-// deviceTouches is the same of DMA.
-func (m *Memory) deviceTouches(a space.Addr, n int, write bool) {
+// DeviceTouches is the same of DMA.
+func (m *Memory) DeviceTouches(a space.Addr, n int, write bool) {
 	if len(m.speculations.live) > 0 {
 		m.intrude(a, n, write, ByDevice, nil)
 	}

@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"unsafe"
@@ -27,19 +27,19 @@ func (m *Memory) BeginAccess(a space.Addr, n int, write bool) (overlapped bool) 
 	if !m.touching {
 		return false
 	}
-	overlapped = m.overlapped(a, n, write, false)
-	m.register(a, n, write)
+	overlapped = m.Overlapped(a, n, write, false)
+	m.Enter(a, n, write)
 	return overlapped
 }
 
 // EndAccess ends what BeginAccess began.
 func (m *Memory) EndAccess(a space.Addr, n int, write bool) {
 	if m.touching {
-		m.unregister(a, n, write)
+		m.Leave(a, n, write)
 	}
 }
 
-func (m *Memory) register(a space.Addr, n int, write bool) {
+func (m *Memory) Enter(a space.Addr, n int, write bool) {
 	one := uint32(oneReader)
 	if write {
 		one = oneWriter
@@ -49,7 +49,7 @@ func (m *Memory) register(a space.Addr, n int, write bool) {
 	}
 }
 
-func (m *Memory) unregister(a space.Addr, n int, write bool) {
+func (m *Memory) Leave(a space.Addr, n int, write bool) {
 	one := uint32(oneReader)
 	if write {
 		one = oneWriter
@@ -59,9 +59,9 @@ func (m *Memory) unregister(a space.Addr, n int, write bool) {
 	}
 }
 
-// overlapped says whether a conflicting access to one of the lines is
+// Overlapped says whether a conflicting access to one of the lines is
 // registered. With self, the access itself is registered already.
-func (m *Memory) overlapped(a space.Addr, n int, write, self bool) bool {
+func (m *Memory) Overlapped(a space.Addr, n int, write, self bool) bool {
 	l, last := space.Lines(a, n)
 	own := uint32(0)
 	if self && write {
@@ -76,7 +76,7 @@ func (m *Memory) overlapped(a space.Addr, n int, write, self bool) bool {
 	return false
 }
 
-// aheadFlight asks the host for where an access to a line is registered.
-func (m *Memory) aheadFlight(a space.Addr) {
+// AheadFlight asks the host for where an access to a line is registered.
+func (m *Memory) AheadFlight(a space.Addr) {
 	sim.Prefetch(unsafe.Pointer(&m.flight[flightSlot(a>>space.LineShift)]))
 }

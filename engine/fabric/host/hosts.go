@@ -1,4 +1,4 @@
-package fabric
+package host
 
 import (
 	"drtmx/engine/fabric/profile"
@@ -6,8 +6,8 @@ import (
 	"drtmx/engine/sim"
 )
 
-// HostConfig is what hosts are like beyond their profile. Package fabric says what each is good for.
-type HostConfig struct {
+// Config is what hosts are like beyond their profile. Package fabric says what each is good for.
+type Config struct {
 	TornReads          bool   // whether accesses of several lines are seen line by line where others touch them
 	CacheNum, CacheDen uint32 // a factor on LLC and TLBs; 0 means 1
 	NoDDIO, Durability bool
@@ -18,8 +18,8 @@ type HostConfig struct {
 type Hosts struct {
 	sim     *sim.Sim
 	profile *profile.Profile
-	config  HostConfig
-	cost    memoryCosts
+	config  Config
+	Cost    Costs
 	tags    tagSpace
 	nvm     struct { // of all machines that have any
 		ops                    []nvmOp
@@ -29,27 +29,27 @@ type Hosts struct {
 	}
 	// inRNIC calls each with the bytes of every WRITE that an RNIC of the machine has taken, and perhaps
 	// acknowledged, and that has not reached the cache or memory.
-	inRNIC func(m *Host, each func(a space.Addr, b []byte))
+	inRNIC func(m *Machine, each func(a space.Addr, b []byte))
 }
 
-// newHosts begins a cluster without machines.
-func newHosts(s *sim.Sim, p *profile.Profile, c HostConfig, inRNIC func(m *Host, each func(a space.Addr, b []byte))) *Hosts {
+// New begins a cluster without machines.
+func New(s *sim.Sim, p *profile.Profile, c Config, inRNIC func(m *Machine, each func(a space.Addr, b []byte))) *Hosts {
 	if c.CacheNum == 0 {
 		c.CacheNum = 1
 	}
 	if c.CacheDen == 0 {
 		c.CacheDen = 1
 	}
-	return &Hosts{sim: s, profile: p, config: c, cost: newMemoryCosts(p), inRNIC: inRNIC}
+	return &Hosts{sim: s, profile: p, config: c, Cost: NewCosts(p), inRNIC: inRNIC}
 }
 
-// scaled is a capacity as the population is shrunk.
-func (h *Hosts) scaled(n int) int {
+// Scaled is a capacity as the population is shrunk.
+func (h *Hosts) Scaled(n int) int {
 	return int(max(uint64(n)*uint64(h.config.CacheNum)/uint64(h.config.CacheDen), 1))
 }
 
-// opened: all machines are made.
-func (h *Hosts) opened(posted func(nic uint32)) {
+// Opened: all machines are made.
+func (h *Hosts) Opened(posted func(nic uint32)) {
 	if len(h.nvm.arbiters) == 0 {
 		return
 	}
@@ -62,23 +62,23 @@ func (h *Hosts) opened(posted func(nic uint32)) {
 // noStep ends the list of free steps.
 const noStep = ^uint32(0)
 
-// close gives the caches' memory back.
-func (h *Hosts) close() error { return h.tags.close() }
+// Close gives the caches' memory back.
+func (h *Hosts) Close() error { return h.tags.close() }
 
-// memoryCosts are the profile's numbers of caches and memory.
-type memoryCosts struct {
-	llcHit, llcNext, llcStore, llcDMA sim.Time
-	dram, dramNext, dramStore         sim.Time
-	dramRandom                        sim.Time
-	cross, walk                       sim.Time
+// Costs are the profile's numbers of caches and memory.
+type Costs struct {
+	LLCHit, LLCNext, LLCStore, LLCDMA sim.Time
+	DRAM, DRAMNext, DRAMStore         sim.Time
+	DRAMRandom                        sim.Time
+	Cross, Walk                       sim.Time
 }
 
-func newMemoryCosts(p *profile.Profile) memoryCosts {
+func NewCosts(p *profile.Profile) Costs {
 	m := &p.Memory
-	return memoryCosts{
-		llcHit: m.LLCHit.Time(), llcNext: m.LLCNext.Time(), llcStore: m.LLCStore.Time(), llcDMA: m.LLCDMA.Time(),
-		dram: m.DRAM.Time(), dramNext: m.DRAMNext.Time(), dramStore: m.DRAMStore.Time(),
-		dramRandom: m.DRAMRandom.Time(),
-		cross:      m.CrossSocket.Time(), walk: m.TLBWalk.Time(),
+	return Costs{
+		LLCHit: m.LLCHit.Time(), LLCNext: m.LLCNext.Time(), LLCStore: m.LLCStore.Time(), LLCDMA: m.LLCDMA.Time(),
+		DRAM: m.DRAM.Time(), DRAMNext: m.DRAMNext.Time(), DRAMStore: m.DRAMStore.Time(),
+		DRAMRandom: m.DRAMRandom.Time(),
+		Cross:      m.CrossSocket.Time(), Walk: m.TLBWalk.Time(),
 	}
 }
