@@ -20,7 +20,6 @@ var uncut = map[string]int{
 	"cluster/drtmx":     4655,
 	"dashboard":         4343,
 	"dashboard/charts":  4080,
-	"engine/fabric":     8057,
 	"engine/r2":         6642,
 	"notebooks/figures": 10876,
 	"xstore":            4723,

@@ -31,6 +31,9 @@ const module = "drtmx"
 var rows = [][]string{
 	{"engine/knob", "engine/sim"},
 	{"engine/metrics", "engine/history"},
+	{"engine/fabric/space"},
+	{"engine/fabric/profile"},
+	{"engine/fabric/host"},
 	{"engine/fabric", "rdpma/nvm"},
 	{"engine/r2"},
 	// From here on rooms are protocol code, up to the workloads: it must run on other fabrics too.
