@@ -15,18 +15,23 @@ const (
 	// A quantile is exact to 1/1000 of its value, of a coarse histogram to 1/100.
 	histDigits       = 3
 	histDigitsCoarse = 2
+
+	// histFew is how many durations a histogram keeps before it has buckets.
+	histFew = 64
 )
 
 // Hist is a distribution of durations: quantiles from an HDR histogram with
 // three significant digits at nanosecond resolution, mean and maximum exact.
-// The zero value is ready; the first Record allocates the buckets (about
-// 220 KB), later ones allocate nothing.
+// The zero value is ready. The first few durations are kept as they are, for
+// most histograms get no more; then Record allocates the buckets (about 220 KB),
+// and later ones allocate nothing.
 type Hist struct {
 	// Coarse, set before the first Record, keeps two digits: an eighth of the
 	// memory, and of the time to summarise, merge and reset (about 100 us).
 	Coarse bool
 
-	hdr   *hdrhistogram.Histogram
+	few   []int64                 // ns; what was recorded while there are no buckets
+	hdr   *hdrhistogram.Histogram // the buckets, nil until there are many
 	n     uint64
 	sumHi uint64 // the sum of all durations in ps, 128 bits
 	sumLo uint64
@@ -38,26 +43,51 @@ func (h *Hist) Record(ps int64) {
 	if ps < 0 {
 		panic("metrics: negative duration")
 	}
-	if h.hdr == nil {
-		h.build()
-	}
 	h.n++
 	var carry uint64
 	h.sumLo, carry = bits.Add64(h.sumLo, uint64(ps), 0)
 	h.sumHi += carry
 	h.max = max(h.max, ps)
-	ns := min((ps+500)/1000, histMaxNS)
-	if err := h.hdr.RecordValue(ns); err != nil {
+	h.keep(min((ps+500)/1000, histMaxNS))
+}
+
+// keep takes a duration in ns into the few or into its bucket.
+func (h *Hist) keep(ns int64) {
+	if h.hdr == nil {
+		if h.few == nil {
+			h.few = make([]int64, 0, histFew)
+		}
+		if len(h.few) < histFew {
+			h.few = append(h.few, ns)
+			return
+		}
+		h.build()
+	}
+	record(h.hdr, ns)
+}
+
+func record(hdr *hdrhistogram.Histogram, ns int64) {
+	if err := hdr.RecordValue(ns); err != nil {
 		panic("metrics: " + err.Error())
 	}
 }
 
-func (h *Hist) build() {
+func (h *Hist) build() { h.hdr, h.few = h.buckets(), nil }
+
+// buckets are what was recorded, in buckets that are h's own if it has some.
+func (h *Hist) buckets() *hdrhistogram.Histogram {
+	if h.hdr != nil {
+		return h.hdr
+	}
 	digits := histDigits
 	if h.Coarse {
 		digits = histDigitsCoarse
 	}
-	h.hdr = hdrhistogram.New(1, histMaxNS, digits)
+	hdr := hdrhistogram.New(1, histMaxNS, digits)
+	for _, ns := range h.few {
+		record(hdr, ns)
+	}
+	return hdr
 }
 
 // Count is the number of durations recorded.
@@ -107,7 +137,7 @@ func (h *Hist) QuantileNS(q float64) (ns int64, ok bool) {
 	if rest > 0 {
 		rank++
 	}
-	ns = h.hdr.ValueAtPercentile(float64(rank) / float64(h.n) * 100)
+	ns = h.buckets().ValueAtPercentile(float64(rank) / float64(h.n) * 100)
 	return min(ns, h.MaxNS()), true
 }
 
@@ -116,10 +146,16 @@ func (h *Hist) Merge(o *Hist) {
 	if o.n == 0 {
 		return
 	}
-	if h.hdr == nil {
-		h.build()
+	if o.hdr == nil && o.Coarse == h.Coarse {
+		for _, ns := range o.few {
+			h.keep(ns)
+		}
+	} else {
+		if h.hdr == nil {
+			h.build()
+		}
+		h.hdr.Merge(o.buckets())
 	}
-	h.hdr.Merge(o.hdr)
 	var carry uint64
 	h.sumLo, carry = bits.Add64(h.sumLo, o.sumLo, 0)
 	h.sumHi += o.sumHi + carry
@@ -133,7 +169,7 @@ func (h *Hist) Reset() {
 	if hdr != nil && h.n > 0 {
 		hdr.Reset()
 	}
-	*h = Hist{Coarse: h.Coarse, hdr: hdr}
+	*h = Hist{Coarse: h.Coarse, hdr: hdr, few: h.few[:0]}
 }
 
 // Clone is an independent copy.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -130,6 +131,46 @@ func TestHistMergeCloneReset(t *testing.T) {
 	empty.Merge(&Hist{})
 	if empty.Clone().Count() != 0 {
 		t.Error("an empty histogram is not empty")
+	}
+}
+
+// A histogram of few durations, which has no buckets, says what one with buckets says, and so does one that is merged of
+// such ones, whatever was in it.
+func TestFewDurations(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for _, coarse := range []bool{false, true} {
+		for _, n := range []int{0, 1, 19, 25, histFew, histFew + 1, 3 * histFew} {
+			few, other, want := Hist{Coarse: coarse}, Hist{Coarse: coarse}, Hist{Coarse: coarse}
+			want.build()
+			for i := range n {
+				ps := rnd.Int64N(1 << rnd.IntN(50))
+				want.Record(ps)
+				if i%3 > 0 {
+					few.Record(ps)
+				} else {
+					other.Record(ps)
+				}
+			}
+			few.Merge(&other)
+			for _, h := range []*Hist{&few, few.Clone()} {
+				if h.Latency() != want.Latency() || !reflect.DeepEqual(h.Histogram(), want.Histogram()) || h.Count() != want.Count() {
+					t.Errorf("coarse %v: %d durations without buckets %+v, with %+v", coarse, n, h.Latency(), want.Latency())
+				}
+			}
+			if built := few.hdr != nil; built != (n > histFew) {
+				t.Errorf("coarse %v: %d durations have buckets: %v", coarse, n, built)
+			}
+			if few.Reset(); few.Count() != 0 || few.Histogram() != nil {
+				t.Errorf("coarse %v: after Reset of %d: %+v", coarse, n, few.Latency())
+			}
+		}
+	}
+	var fine, coarse Hist
+	coarse.Coarse = true
+	coarse.Record(123_456_789)
+	fine.Merge(&coarse)
+	if got, want := fine.Histogram(), coarse.Histogram(); !reflect.DeepEqual(got, want) {
+		t.Errorf("merged into a fine one %v, want %v", got, want)
 	}
 }
 

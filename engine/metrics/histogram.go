@@ -14,10 +14,10 @@ func (h *Hist) Histogram() *Histogram {
 	if h.n == 0 {
 		return nil
 	}
-	coarse := h.hdr
-	if !h.Coarse {
+	coarse := h.buckets()
+	if fine := coarse; !h.Coarse {
 		coarse = hdrhistogram.New(1, histMaxNS, histDigitsCoarse)
-		coarse.Merge(h.hdr)
+		coarse.Merge(fine)
 	}
 	out := &Histogram{}
 	for _, bar := range coarse.Distribution() {
