@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"drtmx/engine/sim"
 )
@@ -254,14 +255,49 @@ func Names() []string {
 	return files
 }
 
-// Load reads a profile that comes with the package.
+// Load reads a profile that comes with the package. The caller may change it.
 func Load(name string) (*Profile, error) {
 	if !slices.Contains(Names(), name) {
 		return nil, fmt.Errorf("profile %q: not found; there is %s", name, strings.Join(Names(), ", "))
+	}
+	loaded.Lock()
+	defer loaded.Unlock()
+	if p := loaded.by[name]; p != nil {
+		return p.clone(), nil
 	}
 	b, err := profileFiles.ReadFile(name + ".yaml")
 	if err != nil {
 		return nil, fmt.Errorf("profile %q: %w", name, err)
 	}
-	return Parse(b)
+	p, err := Parse(b)
+	if err != nil {
+		return nil, err
+	}
+	loaded.by[name] = p
+	return p.clone(), nil
+}
+
+// loaded are the profiles that have been read: to parse one takes as long as to run a small system.
+var loaded = struct {
+	sync.Mutex
+	by map[string]*Profile
+}{by: map[string]*Profile{}}
+
+// clone is a copy that shares nothing with p.
+func (p *Profile) clone() *Profile {
+	c := *p
+	c.NVM, c.TCP, c.Scheduler, c.SSD = copied(p.NVM), copied(p.TCP), copied(p.Scheduler), copied(p.SSD)
+	c.NodeTypes = make([]*NodeType, len(p.NodeTypes))
+	for i, t := range p.NodeTypes {
+		c.NodeTypes[i] = copied(t)
+	}
+	return &c
+}
+
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
 }

@@ -32,6 +32,49 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// Whoever changes a profile that it has loaded changes its own.
+func TestLoadedProfilesShareNothing(t *testing.T) {
+	var spoil func(v reflect.Value)
+	spoil = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Pointer:
+			if !v.IsNil() {
+				spoil(v.Elem())
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				spoil(v.Field(i))
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				spoil(v.Index(i))
+			}
+		case reflect.Float64:
+			v.SetFloat(-1)
+		case reflect.Map, reflect.Interface, reflect.Func, reflect.Chan:
+			t.Fatalf("a %v in a profile: clone does not know it", v.Type())
+		}
+	}
+	for _, name := range Names() {
+		for range 2 {
+			p, err := Load(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := profileFiles.ReadFile(name + ".yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want, err := Parse(b); err != nil || !reflect.DeepEqual(p, want) {
+				t.Errorf("%s: loaded is not what is in the file, %v", name, err)
+			}
+			if spoil(reflect.ValueOf(p)); p.CPU.CoroutineSwitch.Value != -1 || p.NodeTypes[0].Sockets.Value != -1 {
+				t.Fatalf("%s: the test changes nothing", name)
+			}
+		}
+	}
+}
+
 // Whatever is wrong with a profile, the error says where.
 func TestProfileErrors(t *testing.T) {
 	b, err := profileFiles.ReadFile("val.yaml")
