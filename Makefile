@@ -5,27 +5,40 @@ GO_MIN := 1.26
 BIN := bin
 # A longer limit than go test's own: two slow cores run everything here.
 TEST_TIMEOUT ?= 60m
-# go test starts packages in the order in which they are named: the longest come first, for the last of them would run alone.
-TEST_FIRST := ./kernel ./dashboard ./engine ./notebooks/figures ./engine/workload ./engine/explore
+# Go test starts packages in the order in which they are named: the longest come first, for the last of them would run alone. Notebooks
+# show figures that tests of figures have computed.
+TEST_FIRST := ./dashboard ./notebooks/figures ./kernel ./engine ./engine/workload ./engine/explore
 # Tests open many small systems. With garbage collected less often, up to a limit, they take a quarter less of CPU time.
 TEST_HEAP := GOGC=400 GOMEMLIMIT=1500MiB
-# What the benchmark's mix spends its time with: the programs are built with it. It is no default.pgo beside a main package, for then
-# every build and test of all packages would compile them once more for each program.
+# What the benchmark's mix spends its time with: all that is built here is built with this profile and the same flags, tests included. So
+# each package is compiled once, and tests run the code that programs ship. It is no default.pgo beside a main package, for then every
+# build and test of all packages would compile them once more for each program.
 PGO := cluster/bench/profile.pgo
+export GOFLAGS := $(strip $(GOFLAGS) -trimpath -pgo=$(CURDIR)/$(PGO))
+
+# The golden systems (engine/testdata/digests.json) whose digests are computed again under the race detector, on arm64, and with what
+# the hardware models assert of themselves. Make test computes all of them once, as the programs do; make soak computes all everywhere.
+RACE_DIGESTS := cycle rococo xstore-d
+ARM64_DIGESTS := drtm+h micro-write rococo-tpcc rolex-d tpce-xstore xstore-e
+INVARIANT_DIGESTS := farm micro-write rococo xstore-d
+ALL_DIGESTS = $(shell sed -n 's/^ *"\(.*\)": {$$/\1/p' engine/testdata/digests.json)
+# Go test's pattern for some of them.
+space := $(subst ,, )
+digests = ^TestGoldenDigests$$/^($(subst +,[+],$(subst $(space),|,$(strip $(1)))))$$
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check notebook bench pgo soak fit identify predictions build generate goversion deps assets system invariants digests race arm64 clean
+.PHONY: help run test check lint notebook bench pgo soak fit identify predictions build generate goversion deps assets system invariants race arm64 clean
 
 help:
 	@echo "make run       build and start the live cluster with the page on http://127.0.0.1:7070"
 	@echo "make test      everything that has to hold; installs what it may"
-	@echo "make check     vet, staticcheck and the short tests"
+	@echo "make check     vet, staticcheck and the short tests: before a commit"
 	@echo "make notebook  install the kernel and start Jupyter in notebooks/"
 	@echo "make bench     the benchmarks of the README, peers included"
 	@echo "make fit       fit the fitted numbers of PROFILE (val) to the calibration table"
 	@echo "make predictions  compute the thesis's numbers of systems anew and record them (CHAPTER=4, SCALE=quick)"
 	@echo "make pgo       record anew the profile that the programs are built with"
-	@echo "make soak      random configurations under the checkers, SOAK=1000 of them or for SOAK=10m"
+	@echo "make soak      random configurations under the checkers, SOAK=1000 of them or for SOAK=10m, and all that make test draws a sample of"
 	@echo "make build     bin/drtmx and bin/drtmx-kernel"
 	@echo "make generate  what is committed and made: the notebooks' outputs"
 
@@ -41,7 +54,7 @@ assets: goversion
 
 $(BIN)/drtmx: goversion assets
 	@mkdir -p $(BIN)
-	@$(GO) build -trimpath -pgo=$(CURDIR)/$(PGO) -o $(BIN)/drtmx ./cluster/drtmx
+	@$(GO) build -o $(BIN)/drtmx ./cluster/drtmx
 
 $(BIN)/drtmx-kernel: goversion assets
 	@mkdir -p $(BIN)
@@ -61,44 +74,43 @@ run: $(BIN)/drtmx
 system:
 	@.ci/system
 
-test: goversion assets system build
-	$(GO) vet ./...
-	$(GO) run ./kernel/mkkernel -vet
-	$(TEST_HEAP) $(GO) test -timeout $(TEST_TIMEOUT) $(TEST_FIRST) ./...
-	@$(MAKE) --no-print-directory -j2 arm64 invariants race digests
+test: goversion assets system build lint
+	@$(GO) build -o $(BIN)/budget ./cluster/bench/budget
+	$(TEST_HEAP) $(BIN)/budget -vet=off -timeout $(TEST_TIMEOUT) $(TEST_FIRST) ./...
+	@$(MAKE) --no-print-directory -j2 arm64 race invariants
 
 # Staticcheck is pinned in a module file of its own: in go.mod it would raise golang.org/x/tools, which the kernel is built with.
 STATICCHECK := $(GO) tool -modfile=tools.mod staticcheck
 
-check: goversion
+lint: goversion
 	$(GO) vet ./...
+	$(GO) run ./kernel/mkkernel -vet
 	$(STATICCHECK) ./...
-	$(TEST_HEAP) $(GO) test -short -timeout 5m ./...
+
+# Before a commit.
+check: lint
+	$(TEST_HEAP) $(GO) test -vet=off -short -timeout 5m $(TEST_FIRST) ./...
 
 # With what the hardware models assert of themselves.
 invariants:
-	$(TEST_HEAP) $(GO) test -short -timeout $(TEST_TIMEOUT) -tags invariants ./rdpma/... ./engine/fabric/... ./engine
+	$(TEST_HEAP) $(GO) test -vet=off -pgo=off -short -timeout $(TEST_TIMEOUT) -tags invariants ./rdpma/... ./engine/fabric/... ./engine/r2/...
+	$(TEST_HEAP) $(GO) test -vet=off -pgo=off -timeout $(TEST_TIMEOUT) -tags invariants -run '$(call digests,$(INVARIANT_DIGESTS))' ./engine
 
-# The same digests as the programs compute them, which are built with a profile.
-digests:
-	$(GO) test -pgo=$(CURDIR)/$(PGO) -count=1 -timeout $(TEST_TIMEOUT) -run '^TestGoldenDigests$$' ./engine
-
-# The same digests under the race detector, and no race in what computes them. It wants cgo.
+# Some digests under the race detector, and no race in what computes them. It wants cgo.
 race:
 	@cc=$$($(GO) env CC); \
 	if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $${cc%% *} >/dev/null; then \
-	  $(GO) test -race -short -timeout $(TEST_TIMEOUT) -run '^(TestGoldenDigests|TestDeterminism|TestChangesReplay)$$' ./engine; \
+	  $(GO) test -vet=off -pgo=off -race -timeout $(TEST_TIMEOUT) -run '$(call digests,$(RACE_DIGESTS))|^TestDeterminism$$/^(drtm[+]h|tpcc)$$|^TestChangesReplay$$/^0$$' ./engine; \
 	elif [ "$$DRTMX_REQUIRE" = all ]; then echo "a C compiler is missing: apt-get install gcc libc6-dev" >&2; exit 1; \
 	else echo "skipped: digests under the race detector (apt-get install gcc libc6-dev)"; fi
 
-# The same digests on the other architecture, under emulation: a process for each, for
+# Some digests on the other architecture, under emulation: a process for each, for
 # the emulator keeps tables of all addresses that a process ever had.
 arm64:
 	@if command -v qemu-aarch64 >/dev/null; then \
-	  names=$$(sed -n 's/^ *"\(.*\)": {$$/\1/p' engine/testdata/digests.json) && [ -n "$$names" ] && \
-	  CGO_ENABLED=0 GOARCH=arm64 $(GO) test -pgo=$(CURDIR)/$(PGO) -c -o $(BIN)/engine.arm64.test ./engine && cd engine && for d in $$names; do \
+	  mkdir -p $(BIN) && CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/engine.arm64.test ./engine && cd engine && for d in $(ARM64_DIGESTS); do \
 	    sub=$$(printf %s "$$d" | sed 's/+/[+]/') && \
-	    out=$$(qemu-aarch64 ../$(BIN)/engine.arm64.test -test.v -test.short -test.timeout $(TEST_TIMEOUT) -test.run "^TestGoldenDigests$$/^$$sub$$"); \
+	    out=$$(qemu-aarch64 ../$(BIN)/engine.arm64.test -test.v -test.timeout $(TEST_TIMEOUT) -test.run "^TestGoldenDigests$$/^$$sub$$"); \
 	    case "$$out" in *"--- PASS: TestGoldenDigests/$$d "*) echo "arm64 digest of $$d: equal";; *) echo "arm64 digest of $$d:"; echo "$$out"; exit 1;; esac; done; \
 	elif [ "$$DRTMX_REQUIRE" = all ]; then echo "qemu-aarch64 is missing: apt-get install qemu-user" >&2; exit 1; \
 	else echo "skipped: digests on arm64 (apt-get install qemu-user)"; fi
@@ -109,7 +121,7 @@ notebook: build
 	echo "Jupyter is missing: apt-get install --no-install-recommends jupyter-notebook jupyter-client, or pip install jupyterlab" >&2; exit 1
 
 bench: goversion
-	@$(GO) run -pgo=$(CURDIR)/$(PGO) ./cluster/bench
+	@$(GO) run ./cluster/bench
 
 # Records the profile anew.
 pgo: goversion
@@ -117,9 +129,12 @@ pgo: goversion
 	@for s in read smallbank new-order; do echo "a profile of $$s"; $(BIN)/pgo/one -spec $$s -span 8ms -cpuprofile $(BIN)/pgo/$$s.prof >/dev/null || exit 1; done
 	@$(GO) tool pprof -proto $(BIN)/pgo/*.prof > $(PGO)
 
+# Whatever make test draws a sample of: random systems, and what DRTMX_SOAK makes whole. Then all digests everywhere.
 SOAK ?= 1000
 soak: goversion
 	DRTMX_SOAK=$(SOAK) $(GO) test -run 'TestSoak' -timeout 0 -v ./engine
+	DRTMX_SOAK=$(SOAK) $(TEST_HEAP) $(GO) test -timeout 0 ./engine/workload/... ./engine/explore/... ./xstore/...
+	@$(MAKE) --no-print-directory race arm64 invariants RACE_DIGESTS="$(ALL_DIGESTS)" ARM64_DIGESTS="$(ALL_DIGESTS)" INVARIANT_DIGESTS="$(ALL_DIGESTS)"
 
 # After a change of the hardware model, or of a fitted number by hand (EVALUATIONS=0).
 PROFILE ?= val

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -262,14 +263,38 @@ var golden = map[string]experiment.Knobs{
 	"ycsb":        {"workload": "ycsb", "workload.keys": 1000, "workload.nodes_per_txn": 2, "fault.drop": 0.01},
 }
 
-// Each is a test of its own, for under emulation each wants a process of its own: what a system has
-// reserved and given back goes on to take the emulator's memory.
-func TestGoldenDigests(t *testing.T) {
-	const file = "testdata/digests.json"
+func goldenSystems() map[string]experiment.Knobs {
 	systems := maps.Clone(golden)
 	for _, p := range experiment.PresetNames() {
 		systems[p] = experiment.Knobs{"preset": p}
 	}
+	return systems
+}
+
+// What the Makefile computes again elsewhere are golden systems: go test is silent about a name that no test has.
+func TestDigestsOfTheMakefile(t *testing.T) {
+	text, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := regexp.MustCompile(`(?m)^([A-Z0-9]+_DIGESTS) := (.+)$`).FindAllStringSubmatch(string(text), -1)
+	if len(lists) != 3 {
+		t.Errorf("%d lists, want those of the race detector, arm64 and invariants", len(lists))
+	}
+	for _, list := range lists {
+		for _, name := range strings.Fields(list[2]) {
+			if _, ok := goldenSystems()[name]; !ok {
+				t.Errorf("%s: %s is no golden system", list[1], name)
+			}
+		}
+	}
+}
+
+// Each is a test of its own, for under emulation each wants a process of its own: what a system has
+// reserved and given back goes on to take the emulator's memory.
+func TestGoldenDigests(t *testing.T) {
+	const file = "testdata/digests.json"
+	systems := goldenSystems()
 	want := map[string]result.Digests{}
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -19,7 +19,6 @@ type queues struct {
 	granted int
 	elect   *Co // nil: whoever unlocks grants the next
 	mail    []int
-	wrong   int
 }
 
 func le(x uint64) []byte { return binary.LittleEndian.AppendUint64(nil, x) }
