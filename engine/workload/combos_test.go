@@ -10,13 +10,16 @@ import (
 	"drtmx/engine/txn"
 )
 
+// locksAndCommits are the legal primitives of lock and commit.
+var locksAndCommits = [][2]occ.Prim{{occ.OneSided, occ.OneSided}, {occ.TwoSided, occ.TwoSided}, {occ.TwoSided, occ.OneSided}}
+
 // combinations lists every legal choice of primitives, none of them automatic.
 func combinations() []occ.Config {
 	reads := []occ.Prim{occ.OneSided, occ.TwoSided, occ.Hybrid}
 	both := []occ.Prim{occ.OneSided, occ.TwoSided}
 	var out []occ.Config
 	for _, e := range reads {
-		for _, lc := range [][2]occ.Prim{{occ.OneSided, occ.OneSided}, {occ.TwoSided, occ.TwoSided}, {occ.TwoSided, occ.OneSided}} {
+		for _, lc := range locksAndCommits {
 			for _, v := range both {
 				for _, l := range both {
 					for _, r := range reads {

@@ -85,30 +85,20 @@ func probe(b *workloadtest.Bed) {
 	seen.rollbacks += b.Rollbacks
 }
 
-// TestCombinations: all legal combinations of primitives with optimisations at
-// random, under contention, with torn reads and lost datagrams, pass the
-// checker. Each meets all four workloads, two of them with other optimisations and in
-// another shape than the other two.
+// TestCombinations: choices of primitives, optimisations and shapes, each two of them together, under contention, with
+// torn reads and lost datagrams, pass the checker on all four workloads.
 func TestCombinations(t *testing.T) {
-	rounds, commits := 2, uint64(250)
+	commits := uint64(250)
 	if testing.Short() {
-		rounds, commits = 1, 60
+		commits = 60
 	}
-	rand := stream(11)
 	total := uint64(0)
-	for i, c := range combinations() {
-		for round := range rounds {
-			cfg := optimise(c, rand)
-			shape := shapes[(i+round)%len(shapes)]
-			for k, w := range []workload.Bench{bank(t), ring(t), slots(t), longSlots(t)} {
-				if rounds == 2 && (i/4+k)%2 != round {
-					continue
-				}
-				n, bad := stress(t, cfg, shape, uint64(i*10+round+1), commits, w)
-				total += n
-				if len(bad) > 0 {
-					t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), name(cfg), (i+round)%len(shapes), i*10+round+1, strings.Join(bad, "\n"))
-				}
+	for i, x := range occConfigs(11, 2) {
+		for _, w := range []workload.Bench{bank(t), ring(t), slots(t), longSlots(t)} {
+			n, bad := stress(t, x.cfg, shapes[x.shape], uint64(i+1), commits, w)
+			total += n
+			if len(bad) > 0 {
+				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), name(x.cfg), x.shape, i+1, strings.Join(bad, "\n"))
 			}
 		}
 	}
@@ -118,25 +108,21 @@ func TestCombinations(t *testing.T) {
 	}
 }
 
-// TestCombinationsOfTPC: likewise on the two large workloads, each combination on one of them and
-// each pair of choices on both. Their indexes and inserted records take ways that SmallBank and Cycle
-// do not have.
+// TestCombinationsOfTPC: likewise on the two large workloads. Their indexes and inserted records take ways that SmallBank and
+// Cycle do not have.
 func TestCombinationsOfTPC(t *testing.T) {
-	all, every, rand := combinations(), 1, stream(12)
+	commits := uint64(80)
 	if testing.Short() {
-		every = 31
+		commits = 20
 	}
 	total, before := uint64(0), seen
-	for i := 0; i < len(all); i += every {
-		cfg := optimise(all[i], rand)
-		w := company(t)
-		if (i+i/2)%2 == 1 {
-			w = house(t)
-		}
-		n, bad := stress(t, cfg, shapes[i%len(shapes)], uint64(i+1), 80, w)
-		total += n
-		if len(bad) > 0 {
-			t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), name(cfg), i%len(shapes), i+1, strings.Join(bad, "\n"))
+	for i, x := range occConfigs(12, 1) {
+		for _, w := range []workload.Bench{company(t), house(t)} {
+			n, bad := stress(t, x.cfg, shapes[x.shape], uint64(i+1), commits, w)
+			total += n
+			if len(bad) > 0 {
+				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), name(x.cfg), x.shape, i+1, strings.Join(bad, "\n"))
+			}
 		}
 	}
 	t.Logf("%d transactions committed, seen %+v", total, seen)
@@ -145,10 +131,10 @@ func TestCombinationsOfTPC(t *testing.T) {
 	}
 }
 
-// TestPresets: the presets, longer, and each optimisation switched the other
+// TestPresets: the presets, longer, and in make soak each optimisation switched the other
 // way alone, on two of the workloads.
 func TestPresets(t *testing.T) {
-	commits, each := uint64(4_000), uint64(250)
+	commits, each := effort(uint64(4_000), 2_000), effort(uint64(250), 0)
 	if testing.Short() {
 		commits, each = 500, 0
 	}

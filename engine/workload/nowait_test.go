@@ -55,25 +55,20 @@ func lockerName(c nowait.Config) string {
 	return fmt.Sprintf("%v lock %v logging %v replicas %d opt %v cache %v speculative %v resent %v awaited %v", c.Mode, c.Lock, c.Logging, c.Replicas, c.Opt, c.CacheEnabled, c.Speculative, c.ResendLog, c.AwaitReclaim)
 }
 
-// TestNoWait: all choices of primitive, mode and replication, with optimisations at random, pass
+// TestNoWait: choices of primitive, mode, replication, optimisations and shape, each two of them together, pass
 // the checker under contention, with torn reads and lost datagrams.
 func TestNoWait(t *testing.T) {
-	rounds, commits := 2, uint64(400)
+	commits := uint64(400)
 	if testing.Short() {
-		rounds, commits = 1, 100
+		commits = 100
 	}
-	rand := stream(21)
 	total, before := uint64(0), seen
-	for i, c := range lockers() {
-		for round := range rounds {
-			cfg := optimiseLocker(c, rand)
-			shape := (i + round) % len(shapes)
-			for _, w := range []workload.Bench{bank(t), ring(t), cells(t), wide(t)} {
-				n, bad := stress(t, cfg, shapes[shape], uint64(i*10+round+1), commits, w)
-				total += n
-				if len(bad) > 0 {
-					t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), lockerName(cfg), shape, i*10+round+1, strings.Join(bad, "\n"))
-				}
+	for i, x := range lockerConfigs(21, 2) {
+		for _, w := range []workload.Bench{bank(t), ring(t), cells(t), wide(t)} {
+			n, bad := stress(t, x.cfg, shapes[x.shape], uint64(i+1), commits, w)
+			total += n
+			if len(bad) > 0 {
+				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), lockerName(x.cfg), x.shape, i+1, strings.Join(bad, "\n"))
 			}
 		}
 	}
@@ -86,20 +81,18 @@ func TestNoWait(t *testing.T) {
 // TestNoWaitOfTPC: likewise on the two large workloads. Their long transactions abort each other
 // until they are further apart than one of them takes, so back-off has to reach that far.
 func TestNoWaitOfTPC(t *testing.T) {
-	commits := uint64(150)
+	commits := effort(uint64(150), 60)
 	if testing.Short() {
 		commits = 40
 	}
-	rand := stream(22)
 	total := uint64(0)
-	for i, c := range lockers() {
-		cfg := optimiseLocker(c, rand)
-		cfg.BackoffMaxNS = 4_000_000
+	for i, x := range lockerConfigs(22, 1) {
+		x.cfg.BackoffMaxNS = 4_000_000
 		for _, w := range []workload.Bench{company(t), house(t)} {
-			n, bad := stress(t, cfg, shapes[i%len(shapes)], uint64(i+1), commits, w)
+			n, bad := stress(t, x.cfg, shapes[x.shape], uint64(i+1), commits, w)
 			total += n
 			if len(bad) > 0 {
-				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), lockerName(cfg), i%len(shapes), i+1, strings.Join(bad, "\n"))
+				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), lockerName(x.cfg), x.shape, i+1, strings.Join(bad, "\n"))
 			}
 		}
 	}
@@ -132,27 +125,25 @@ func taking(t testing.TB) workload.Bench {
 // TestNoWaitInserts: records that come and go, of one line and of several, under every choice: nothing comes into being
 // that a transaction has found missing, and no stale location is locked.
 func TestNoWaitInserts(t *testing.T) {
-	commits := uint64(1500)
+	commits := effort(uint64(1500), 600)
 	if testing.Short() {
-		commits = 300
+		commits = 150
 	}
-	rand := stream(23)
 	total, before := uint64(0), seen
-	for i, c := range lockers() {
-		cfg := optimiseLocker(c, rand)
+	for i, x := range lockerConfigs(23, 1) {
 		long, err := churn.New(churn.Options{Keys: 16, ValueBytes: 104})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range []workload.Bench{turnover(t), long, &queue{}} {
-			shape := shapes[i%len(shapes)]
+			shape := shapes[x.shape]
 			if w.Name() == "queue" { // it has no clients without data
 				shape = shapes[0]
 			}
-			n, bad := stress(t, cfg, shape, uint64(i+1), commits, w)
+			n, bad := stress(t, x.cfg, shape, uint64(i+1), commits, w)
 			total += n
 			if len(bad) > 0 {
-				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), lockerName(cfg), i%len(shapes), i+1, strings.Join(bad, "\n"))
+				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), lockerName(x.cfg), x.shape, i+1, strings.Join(bad, "\n"))
 			}
 		}
 	}
@@ -187,9 +178,9 @@ func flippingLocker(t *testing.T, w workload.Bench, seed uint64, flips int, barr
 // TestNoWaitFlips: knobs at random during the run, with the drain barrier where needed and only
 // there, lose and corrupt nothing.
 func TestNoWaitFlips(t *testing.T) {
-	seeds := uint64(8)
+	seeds := effort(uint64(8), 3)
 	if testing.Short() {
-		seeds = 2
+		seeds = 1
 	}
 	total := uint64(0)
 	for seed := uint64(1); seed <= seeds; seed++ {
@@ -272,7 +263,7 @@ func TestNoWaitAsPublished(t *testing.T) {
 
 // TestNoWaitAsPublishedInALine: the single WRITE of lock and row is sound where no row passes a line.
 func TestNoWaitAsPublishedInALine(t *testing.T) {
-	seeds := uint64(6)
+	seeds := effort(uint64(6), 2)
 	if testing.Short() {
 		seeds = 1
 	}
@@ -305,8 +296,8 @@ func TestNoWaitMetamorphic(t *testing.T) {
 	rand := stream(6)
 	optimistic, _ := occ.Preset("drtm+h")
 	want := privateValues(t, optimistic, 1, 0)
-	for i, c := range lockers() {
-		cfg := optimiseLocker(c, rand)
+	for i, x := range lockerConfigs(6, 1) {
+		cfg := x.cfg
 		loss := uint32(0)
 		if i%2 == 1 {
 			loss = 10_000

@@ -26,12 +26,8 @@ func TestReadCommittedIsFound(t *testing.T) {
 
 // TestReadCommittedIsNoWorse: it is read committed. Values are whole, nothing that was not committed is read, no update is lost.
 func TestReadCommittedIsNoWorse(t *testing.T) {
-	seeds := uint64(4)
-	if testing.Short() {
-		seeds = 1
-	}
-	for _, preset := range occ.PresetNames() {
-		for seed := range seeds {
+	for i, preset := range occ.PresetNames() {
+		for _, seed := range effort([]uint64{0, 1, 2, 3}, []uint64{uint64(i)}) {
 			for _, bench := range []func(testing.TB) workload.Bench{bank, ring, cells, wide, sixteen, slots, longSlots} {
 				w := bench(t)
 				_, bad := stress(t, readCommitted(preset), shapes[seed%uint64(len(shapes))], seed+1, 1500, w)

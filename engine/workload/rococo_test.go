@@ -40,7 +40,7 @@ func reordered(t testing.TB, v rococo.Variant, shape int, seed, commits uint64, 
 
 // TestRococo: transactions that always meet have a serial order in real time, though messages are lost.
 func TestRococo(t *testing.T) {
-	seeds, commits := uint64(6), uint64(1_000)
+	seeds, commits := effort(uint64(6), 3), uint64(1_000)
 	if testing.Short() {
 		seeds, commits = 2, 300
 	}

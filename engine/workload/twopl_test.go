@@ -50,33 +50,28 @@ func queuesName(c twopl.Config) string {
 	return fmt.Sprintf("%v replicas %d read %d ns opt %v speculative %v resent %v awaited %v", c.Deadlock, c.Replicas, c.ReadNS, c.Opt, c.Speculative, c.ResendLog, c.AwaitReclaim)
 }
 
-// TestTwoPL: all choices, with optimisations at random, pass the checker under contention and with lost datagrams, on every
-// workload: also those whose records come and go.
+// TestTwoPL: choices, optimisations and shapes, each two of them together, pass the checker under contention and with lost
+// datagrams, on every workload: also those whose records come and go.
 func TestTwoPL(t *testing.T) {
-	rounds, commits := 2, uint64(300)
+	commits := uint64(300)
 	if testing.Short() {
-		rounds, commits = 1, 100
+		commits = 100
 	}
-	rand := stream(31)
 	total, before := uint64(0), seen
-	for i, c := range queues() {
-		for round := range rounds {
-			cfg := optimiseQueues(c, rand)
-			shape := (i + round) % len(shapes)
-			lines, err := churn.New(churn.Options{Keys: 16, ValueBytes: 104})
-			if err != nil {
-				t.Fatal(err)
-			}
-			benches := []workload.Bench{bank(t), ring(t), cells(t), wide(t), crowded(t), turnover(t), lines}
-			if shape == 0 { // it has no clients without data
-				benches = append(benches, &queue{})
-			}
-			for _, w := range benches {
-				n, bad := stress(t, cfg, shapes[shape], uint64(i*10+round+1), commits, w)
-				total += n
-				if len(bad) > 0 {
-					t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), queuesName(cfg), shape, i*10+round+1, strings.Join(bad, "\n"))
-				}
+	for i, x := range queueConfigs(31, 2) {
+		lines, err := churn.New(churn.Options{Keys: 16, ValueBytes: 104})
+		if err != nil {
+			t.Fatal(err)
+		}
+		benches := []workload.Bench{bank(t), ring(t), cells(t), wide(t), crowded(t), turnover(t), lines}
+		if x.shape == 0 { // it has no clients without data
+			benches = append(benches, &queue{})
+		}
+		for _, w := range benches {
+			n, bad := stress(t, x.cfg, shapes[x.shape], uint64(i+1), commits, w)
+			total += n
+			if len(bad) > 0 {
+				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), queuesName(x.cfg), x.shape, i+1, strings.Join(bad, "\n"))
 			}
 		}
 	}
@@ -88,19 +83,17 @@ func TestTwoPL(t *testing.T) {
 
 // TestTwoPLOfTPC: likewise on the two large workloads.
 func TestTwoPLOfTPC(t *testing.T) {
-	commits := uint64(120)
+	commits := effort(uint64(120), 60)
 	if testing.Short() {
 		commits = 40
 	}
-	rand := stream(32)
 	total := uint64(0)
-	for i, c := range queues() {
-		cfg := optimiseQueues(c, rand)
+	for i, x := range queueConfigs(32, 1) {
 		for _, w := range []workload.Bench{company(t), house(t)} {
-			n, bad := stress(t, cfg, shapes[i%len(shapes)], uint64(i+1), commits, w)
+			n, bad := stress(t, x.cfg, shapes[x.shape], uint64(i+1), commits, w)
 			total += n
 			if len(bad) > 0 {
-				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), queuesName(cfg), i%len(shapes), i+1, strings.Join(bad, "\n"))
+				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), queuesName(x.cfg), x.shape, i+1, strings.Join(bad, "\n"))
 			}
 		}
 	}
@@ -110,7 +103,7 @@ func TestTwoPLOfTPC(t *testing.T) {
 // TestTwoPLFlips: knobs at random during the run, with the drain barrier where needed and only
 // there, lose and corrupt nothing.
 func TestTwoPLFlips(t *testing.T) {
-	seeds := uint64(4)
+	seeds := effort(uint64(4), 2)
 	if testing.Short() {
 		seeds = 1
 	}

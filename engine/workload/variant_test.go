@@ -15,7 +15,7 @@ import (
 
 // TestPlantedBugs: each is caught, and by what it is.
 func TestPlantedBugs(t *testing.T) {
-	for _, bug := range []struct {
+	for i, bug := range []struct {
 		variant occ.Variant
 		presets []string
 		kinds   []string // one of them must be among the complaints
@@ -28,7 +28,7 @@ func TestPlantedBugs(t *testing.T) {
 		{occ.UnlockNotWon, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{"lost-update", "duplicate-version"}},
 		{occ.AsPublished, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{"duplicate-version"}},
 	} {
-		for _, preset := range bug.presets {
+		for _, preset := range one(bug.presets, i) {
 			cfg, _ := occ.Preset(preset)
 			cfg.Variant = bug.variant
 			t.Run(bug.variant.String()+"/"+preset, func(t *testing.T) { caught(t, cfg, bug.kinds, bank, ring) })
@@ -58,15 +58,10 @@ func registersOf(t testing.TB, o registers.Options) workload.Bench {
 }
 
 // TestPlantedBugsOfRegisters: what Cycle, SmallBank and TPC-C do not show, registers does, in
-// each preset that has the phase at fault. Without the fault nothing is found in the same
-// runs.
+// a preset that has the phase at fault. Without the fault nothing is found in such runs.
 func TestPlantedBugsOfRegisters(t *testing.T) {
 	all := []string{"drtm+r", "drtm+h", "farm", "fasst"}
-	seeds := uint64(4)
-	if testing.Short() {
-		seeds = 1
-	}
-	for _, bug := range []struct {
+	for i, bug := range []struct {
 		variant occ.Variant
 		presets []string
 		kinds   []string
@@ -81,7 +76,7 @@ func TestPlantedBugsOfRegisters(t *testing.T) {
 		{occ.CutLogAccepted, all, []string{txn.ReplicaDiverged}},
 		{occ.Correct, all, nil},
 	} {
-		for _, preset := range bug.presets {
+		for _, preset := range one(bug.presets, i) {
 			cfg, _ := occ.Preset(preset)
 			cfg.Variant = bug.variant
 			t.Run(bug.variant.String()+"/"+preset, func(t *testing.T) {
@@ -89,10 +84,10 @@ func TestPlantedBugsOfRegisters(t *testing.T) {
 					caught(t, cfg, bug.kinds, cells, wide, sixteen)
 					return
 				}
-				for seed := uint64(1); seed <= seeds; seed++ {
+				for seed := range effort(uint64(4), 1) {
 					for _, bench := range []func(testing.TB) workload.Bench{cells, wide, sixteen} {
-						if _, bad := stress(t, cfg, shapes[0], seed, 1500, bench(t)); len(bad) > 0 {
-							t.Fatalf("seed %d: %s", seed, strings.Join(bad, "\n"))
+						if _, bad := stress(t, cfg, shapes[0], seed+1, 1500, bench(t)); len(bad) > 0 {
+							t.Fatalf("seed %d: %s", seed+1, strings.Join(bad, "\n"))
 						}
 					}
 				}
@@ -119,7 +114,7 @@ func churnOf(t testing.TB, o churn.Options) workload.Bench {
 // TestPlantedBugsOfChurn: faults of inserts, deletes and reused rows, which other workloads do not show.
 func TestPlantedBugsOfChurn(t *testing.T) {
 	all := []string{"drtm+r", "drtm+h", "farm", "fasst"}
-	for _, bug := range []struct {
+	for i, bug := range []struct {
 		variant occ.Variant
 		presets []string
 		kinds   []string
@@ -131,7 +126,7 @@ func TestPlantedBugsOfChurn(t *testing.T) {
 		{occ.FreedTwice, all, []string{txn.RowsBroken, "churn.whole", "churn.tokens", "unknown-version"}},
 		{occ.AbsenceUnchecked, all, []string{"G2", "G-single", "churn.pairs"}},
 	} {
-		for _, preset := range bug.presets {
+		for _, preset := range one(bug.presets, i) {
 			cfg, _ := occ.Preset(preset)
 			cfg.Variant = bug.variant
 			t.Run(bug.variant.String()+"/"+preset, func(t *testing.T) { caught(t, cfg, bug.kinds, slots, longSlots) })
