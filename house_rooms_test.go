@@ -16,13 +16,12 @@ const packageLines = 4000
 
 // uncut are packages that are larger, with the lines they had when they were entered. None is added; a cut takes its line away.
 var uncut = map[string]int{
-	"cluster":           12101,
-	"cluster/drtmx":     4655,
-	"dashboard":         4343,
-	"dashboard/charts":  4080,
-	"engine/r2":         6642,
-	"notebooks/figures": 10876,
-	"xstore":            4723,
+	"cluster":          12101,
+	"cluster/drtmx":    4655,
+	"dashboard":        4343,
+	"dashboard/charts": 4080,
+	"engine/r2":        6642,
+	"xstore":           4723,
 }
 
 func TestPackagesAreSmall(t *testing.T) {

@@ -56,8 +56,15 @@ var rows = [][]string{
 	{"dashboard/charts/palette"},
 	{"dashboard/charts"},
 	{"cluster"},
+	{"cluster/work/server", "dashboard"},
 	{"notebooks/figures/prediction"},
-	{"cluster/work/server", "dashboard", "notebooks"},
+	{"notebooks/figures/published"},
+	{"notebooks/figures/figure"},
+	{"notebooks/figures/figuretest"},
+	{"notebooks/figures/chapter2", "notebooks/figures/chapter3", "notebooks/figures/chapter4", "notebooks/figures/chapter5"},
+	{"notebooks/figures/page"},
+	{"notebooks/figures"},
+	{"notebooks/figures/calibration", "notebooks/figures/gallery"},
 	{"cluster/drtmx", "kernel"},
 }
 
@@ -267,6 +274,9 @@ func TestFloorsCatchViolations(t *testing.T) {
 		{"cluster", "a.go", `"drtmx/dashboard"`, "cluster imports dashboard"},
 		{"cluster/drtmx", "a.go", `"drtmx/cluster"; "drtmx/dashboard/charts"`, ""},
 		{"dashboard/charts", "a.go", `"drtmx/dashboard"`, "dashboard/charts imports dashboard"},
+		{"notebooks/figures/chapter2", "a.go", `"drtmx/notebooks/figures/figure"`, ""},
+		{"notebooks/figures/chapter2", "a.go", `"drtmx/notebooks/figures/chapter3"`, "chapter2 imports notebooks/figures/chapter3, which"},
+		{"notebooks/figures/figure", "a.go", `"drtmx/notebooks/figures"`, "figure imports notebooks/figures, which"},
 		{"tools/gen", "a.go", `"fmt"`, "tools/gen lives in no room"},
 		{"engine", "a.go", `"drtmx/util"`, "drtmx/util lives in no room"},
 	}

@@ -134,11 +134,11 @@ func (a *Agent) FigureParts(id string) ([]FigurePart, error) {
 	case err != nil:
 		return nil, err
 	case s.Base != nil && (s.Running == nil || len(s.Running.Set) > 0):
-		return s.Base.Figure.Parts(), nil
+		return a.figures.by().Parts(id, s.Base.Figure), nil
 	case s.Base == nil && s.Running == nil && len(s.Variants) > 0:
-		return s.Variants[0].Figure.Parts(), nil
+		return a.figures.by().Parts(id, s.Variants[0].Figure), nil
 	}
-	return a.figures.by().Parts(id), nil
+	return a.figures.by().Parts(id, nil), nil
 }
 
 func taskOf(id string) string { return "figure " + id }

@@ -29,8 +29,6 @@ type Figure interface {
 	Sketch() string
 	// Verdicts counts its claims by what became of them.
 	Verdicts() Verdicts
-	// Parts are what is known of it beside its picture.
-	Parts() []FigurePart
 	// Result is the run that a point names, nil if there is none of that number.
 	Result(run int) *result.Result
 }
@@ -61,8 +59,8 @@ type FigureRunner interface {
 	List() []FigureInfo
 	// Sketch is a figure that is not computed: its published numbers alone.
 	Sketch(id string) string
-	// Parts are those of a figure that is not computed.
-	Parts(id string) []FigurePart
+	// Parts are what is known of a figure beside its picture. f is nil before it is computed.
+	Parts(id string, f Figure) []FigurePart
 	// Check says what is wrong with knobs for all runs of a figure.
 	Check(id, scale string, set experiment.Knobs) error
 	// Run computes a figure. set changes knobs of all its runs. It returns when ctx

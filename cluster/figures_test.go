@@ -25,7 +25,7 @@ func (f *fakeFigure) Draw(charts.Size, ...Figure) *charts.Chart { return charts.
 func (f *fakeFigure) Sketch() string     { return "<svg/>" }
 func (f *fakeFigure) Verdicts() Verdicts { return Verdicts{Holds: 1} }
 
-func (f *fakeFigure) Parts() []FigurePart {
+func (f *fakeFigure) parts() []FigurePart {
 	return []FigurePart{{Name: "make", HTML: fmt.Sprint("computed with ", f.Set)}}
 }
 
@@ -45,7 +45,12 @@ func (f fakeFigures) List() []FigureInfo {
 
 func (f fakeFigures) Sketch(string) string { return "<svg><!-- published --></svg>" }
 
-func (f fakeFigures) Parts(string) []FigurePart { return []FigurePart{{Name: "make", HTML: "planned"}} }
+func (f fakeFigures) Parts(_ string, of Figure) []FigurePart {
+	if computed, ok := of.(*fakeFigure); ok {
+		return computed.parts()
+	}
+	return []FigurePart{{Name: "make", HTML: "planned"}}
+}
 
 func (f fakeFigures) Check(_, _ string, set experiment.Knobs) error {
 	_, err := smallSpec().With(set)

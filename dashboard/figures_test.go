@@ -30,7 +30,7 @@ func (f *plainFigure) Draw(_ charts.Size, over ...cluster.Figure) *charts.Chart 
 func (f *plainFigure) Sketch() string             { return "<svg>computed</svg>" }
 func (f *plainFigure) Verdicts() cluster.Verdicts { return cluster.Verdicts{Holds: 2, Undecided: 1} }
 
-func (f *plainFigure) Parts() []cluster.FigurePart {
+func (f *plainFigure) parts() []cluster.FigurePart {
 	return []cluster.FigurePart{{Name: "claims", Title: "Claims", HTML: "<p>two hold</p>"}}
 }
 
@@ -82,7 +82,7 @@ func (f *figureSource) FigureParts(id string) ([]cluster.FigurePart, error) {
 	if s, err := f.Figure(id); err != nil || s.Base == nil {
 		return []cluster.FigurePart{}, err
 	}
-	return f.state.Base.Figure.Parts(), nil
+	return f.state.Base.Figure.(*plainFigure).parts(), nil
 }
 
 func (f *figureSource) ask(t *testing.T, path string, into any) (code int, body string) {

@@ -60,9 +60,9 @@ func (f *inventedFigure) Verdicts() cluster.Verdicts {
 	return cluster.Verdicts{Holds: 1, Contradicted: 1}
 }
 
-// Parts has claims once it is computed with the thesis's knobs, and two texts to copy.
-func (f *inventedFigure) Parts() []cluster.FigurePart {
-	made := inventor{}.Parts(f.Figure)
+// parts has claims once it is computed with the thesis's knobs, and two texts to copy.
+func (f *inventedFigure) parts() []cluster.FigurePart {
+	made := inventor{}.Parts(f.Figure, nil)
 	if !f.done {
 		return made
 	}
@@ -111,7 +111,10 @@ func (inventor) Sketch(string) string {
 	return charts.Sketch{References: []charts.Reference{{X: 1, From: 2, To: 2}}}.SVG()
 }
 
-func (inventor) Parts(id string) []cluster.FigurePart {
+func (inventor) Parts(id string, f cluster.Figure) []cluster.FigurePart {
+	if f, ok := f.(*inventedFigure); ok {
+		return f.parts()
+	}
 	return []cluster.FigurePart{{Name: "make", Title: "To make it again", HTML: `<h3>On the command line</h3><pre>drtmx figure ` + id + `</pre>`}}
 }
 

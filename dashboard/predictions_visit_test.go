@@ -22,7 +22,12 @@ func (recorder) List() []cluster.FigureInfo {
 
 func (recorder) Sketch(string) string { return charts.Sketch{Ratios: [][2]float64{{0.8, 1}}}.SVG() }
 
-func (recorder) Parts(string) []cluster.FigurePart { return nil }
+func (recorder) Parts(_ string, f cluster.Figure) []cluster.FigurePart {
+	if f == nil {
+		return nil
+	}
+	return f.(*recordedFigure).parts()
+}
 
 func (recorder) Check(_, _ string, _ experiment.Knobs) error { return nil }
 
@@ -55,7 +60,7 @@ type recordedPoint struct {
 	Text string  `json:"text"`
 }
 
-func (f *recordedFigure) Parts() []cluster.FigurePart {
+func (f *recordedFigure) parts() []cluster.FigurePart {
 	return []cluster.FigurePart{{Name: "claims", Title: "Claims", HTML: `<ul id="claims" class="claims"><li>✗ contradicted 4-2a: faster: the thesis says 1.26..1.45x; now 1.1..1.3x contradicts 4-10</li></ul>`}}
 }
 

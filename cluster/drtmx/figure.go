@@ -15,6 +15,7 @@ import (
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
+	"drtmx/notebooks/figures/figure"
 )
 
 type figureFlags struct {
@@ -87,7 +88,7 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	if f.width+f.font != "" && f.svg+f.png+f.pdf+f.pgf+f.tikz == "" {
 		return usage("--width and --font are about a picture; name its file with --svg, --png, --pdf or --pgf")
 	}
-	if f.style, err = figures.ParseStyle(f.width, f.font); err != nil {
+	if f.style, err = figure.ParseStyle(f.width, f.font); err != nil {
 		return err
 	}
 	set, err := setFlags(f.set)

@@ -298,8 +298,8 @@ func keptText(k *cluster.Kept, ref string) (string, error) {
 		return "", err
 	}
 	if text, ok := v.(json.RawMessage); ok {
-		fig := &figures.Figure{}
-		if err := json.Unmarshal(text, fig); err != nil {
+		fig, err := figures.Read(text)
+		if err != nil {
 			return "", fmt.Errorf("run %s: its figure cannot be read: %w", ref, err)
 		}
 		v = fig

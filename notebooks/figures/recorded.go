@@ -2,13 +2,11 @@ package figures
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
 
-	"drtmx/dashboard/charts"
-	"drtmx/dashboard/charts/palette"
+	"drtmx/notebooks/figures/figure"
 	"drtmx/notebooks/figures/prediction"
 )
 
@@ -18,23 +16,18 @@ import (
 // recordedPackage is what keeps them.
 const recordedPackage = "notebooks/figures/prediction"
 
-// What the picture of predictions shows of ratios; what is beyond stands at its edge.
-const (
-	leastRatio = 0.4
-	mostRatio  = 2.0
-)
-
 // recordedOf is the figure of a chapter's predictions.
-func recordedOf(chapter int) *definition {
-	return &definition{id: fmt.Sprintf("predictions-%d", chapter), title: fmt.Sprintf("Predictions of chapter %d", chapter), chapter: chapter, section: fmt.Sprint(chapter), scope: "cluster", form: formDots,
-		x: Axis{Label: "Row"}, y: Axis{Label: "Predicted / published, as ratios"},
-		compute: func(c *computing, f *Figure) error { f.recorded(chapter); return c.ctx.Err() },
-		claims:  func(f *Figure) []Claim { return recordedClaims(chapter) },
+func recordedOf(chapter int) *figure.Definition {
+	return &figure.Definition{ID: fmt.Sprintf("predictions-%d", chapter), Title: fmt.Sprintf("Predictions of chapter %d", chapter), Chapter: chapter, Section: fmt.Sprint(chapter), Scope: "cluster", Form: figure.FormDots,
+		X: figure.Axis{Label: "Row"}, Y: figure.Axis{Label: "Predicted / published, as ratios"},
+		Compute: func(c *figure.Computing, f *figure.Figure) error { recorded(f, chapter); return c.Ctx.Err() },
+		Claims:  func(f *figure.Figure) []figure.Claim { return recordedClaims(chapter) },
+		Text:    func() string { return recordedReport(chapter).String() },
 	}
 }
 
 // withRecorded adds these figures behind those of their chapters.
-func withRecorded(all []*definition) (out []*definition) {
+func withRecorded(all []*figure.Definition) (out []*figure.Definition) {
 	var open []int
 	for _, p := range prediction.Results() {
 		if !slices.Contains(open, p.Chapter) {
@@ -43,8 +36,8 @@ func withRecorded(all []*definition) (out []*definition) {
 	}
 	for i, d := range all {
 		out = append(out, d)
-		if last := i == len(all)-1 || all[i+1].chapter != d.chapter; last && slices.Contains(open, d.chapter) {
-			out = append(out, recordedOf(d.chapter))
+		if last := i == len(all)-1 || all[i+1].Chapter != d.Chapter; last && slices.Contains(open, d.Chapter) {
+			out = append(out, recordedOf(d.Chapter))
 		}
 	}
 	return out
@@ -59,12 +52,12 @@ func recordedReport(chapter int) *prediction.Report {
 }
 
 // recorded fills in a line for each column, of a point for each published number.
-func (f *Figure) recorded(chapter int) {
+func recorded(f *figure.Figure, chapter int) {
 	r := recordedReport(chapter)
-	f.Computed = &Computed{By: recordedPackage, Of: "the predictions that are recorded"}
+	f.Computed = &figure.Computed{By: recordedPackage, Of: "the predictions that are recorded"}
 	rows := numbersOf(r)
 	for _, c := range r.Columns {
-		s := Series{Name: c.String(), Points: []Point{}}
+		s := figure.Series{Name: c.String(), Points: []figure.Point{}}
 		for i, l := range rows {
 			p, _ := prediction.Result(l.ID)
 			v := c.Of(&l.Row)
@@ -75,32 +68,32 @@ func (f *Figure) recorded(chapter int) {
 			if !ok {
 				continue
 			}
-			at := Point{X: float64(i), Y: share, Name: l.name, Text: prediction.UnitOf(v.Compared(), l.Unit)}
+			at := figure.Point{X: float64(i), Y: share, Name: l.name, Text: prediction.UnitOf(v.Compared(), l.Unit)}
 			if b := v.Band; b != nil {
 				fewer, ok := p.Share(b.Fewer)
 				more, also := p.Share(b.More)
 				if ok && also {
-					at.Band, f.BandFactor = &PointBand{Fewer: Place{at.X, fewer}, More: Place{at.X, more}}, b.Factor
-					f.BandCosts = []string{coordinatorCost.String()}
+					at.Band, f.BandFactor = &figure.PointBand{Fewer: figure.Place{X: at.X, Y: fewer}, More: figure.Place{X: at.X, Y: more}}, b.Factor
+					f.BandCosts = []string{figure.CoordinatorCost.String()}
 				}
 			}
 			s.Points = append(s.Points, at)
 		}
 		f.Series = append(f.Series, s)
-		f.counts(&c)
+		counts(f, &c)
 	}
 }
 
 // counts notes how well a column predicts.
-func (f *Figure) counts(c *prediction.Counted) {
-	f.addNote(fmt.Sprintf("%s: %d, %d and %d of %d numbers within 10, 20 and 35 %%, %d of %d orders hold, %d are contradicted, %d undecided",
+func counts(f *figure.Figure, c *prediction.Counted) {
+	f.AddNote(fmt.Sprintf("%s: %d, %d and %d of %d numbers within 10, 20 and 35 %%, %d of %d orders hold, %d are contradicted, %d undecided",
 		c.Column, c.Within10, c.Within20, c.Within35, c.Numbers, c.OrdersHold, c.Orders, c.OrdersContradicted, c.OrdersUndecided))
 	for _, n := range []struct {
 		name  string
 		value int
 	}{{"numbers", c.Numbers}, {"within 10 %", c.Within10}, {"within 20 %", c.Within20}, {"within 35 %", c.Within35},
 		{"orders", c.Orders}, {"orders hold", c.OrdersHold}, {"contradicted", c.OrdersContradicted}, {"undecided", c.OrdersUndecided}} {
-		f.Computed.Numbers = append(f.Computed.Numbers, Number{Series: c.String(), Name: n.name, Value: float64(n.value)})
+		f.Computed.Numbers = append(f.Computed.Numbers, figure.Number{Series: c.String(), Name: n.name, Value: float64(n.value)})
 	}
 }
 
@@ -138,10 +131,10 @@ func named(r *prediction.Report) (out []namedLine) {
 }
 
 // recordedClaims are the rows as claims, with the verdicts of the latest column.
-func recordedClaims(chapter int) (out []Claim) {
+func recordedClaims(chapter int) (out []figure.Claim) {
 	r := recordedReport(chapter)
 	for _, l := range named(r) {
-		c := Claim{ID: l.name, Claim: l.Claim, Unit: l.Unit, Status: l.Verdict, Why: l.because()}
+		c := figure.Claim{ID: l.name, Claim: l.Claim, Unit: l.Unit, Status: l.Verdict, Why: l.because()}
 		if l.Figure != "-" {
 			c.Claim = l.Figure + ": " + c.Claim
 		}
@@ -191,108 +184,4 @@ func (l *namedLine) because() string {
 		parts = append(parts, made)
 	}
 	return strings.Join(parts, "; ")
-}
-
-// The looks of columns: the first, others in their order, what is at paper scale, and the latest by its verdicts.
-var (
-	lookOfFirst     = charts.Dots{Colour: palette.Thesis, Marker: palette.Circle, Hollow: true}
-	looksOfMore     = []charts.Dots{{Colour: palette.Mark, Marker: palette.Plus}, {Colour: palette.Mark, Marker: palette.Triangle, Hollow: true}, {Colour: palette.Mark, Marker: palette.Down, Hollow: true}}
-	lookOfPaper     = charts.Dots{Colour: palette.LineInk, Marker: palette.Square, Hollow: true}
-	looksOfVerdicts = []struct {
-		status string
-		look   charts.Dots
-	}{
-		{Holds, charts.Dots{Colour: palette.Good, Marker: palette.Circle}}, {Undecided, charts.Dots{Colour: palette.Unknown, Marker: palette.Square}}, {Contradicted, charts.Dots{Colour: palette.Bad, Marker: palette.Cross}},
-	}
-)
-
-// dotRows is the picture: the published number is 1.
-func (f *Figure) dotRows() charts.DotRows {
-	d := charts.DotRows{X: charts.Axis{Label: f.Y.Label, Unit: f.Y.Unit, From: leastRatio, To: mostRatio}, At: 1, Zones: []float64{0.35, 0.2, 0.1}}
-	at := map[float64]int{}
-	var xs []float64
-	for _, s := range f.Series {
-		for _, p := range s.Points {
-			if _, has := at[p.X]; !has {
-				at[p.X] = 0
-				xs = append(xs, p.X)
-			}
-		}
-	}
-	slices.Sort(xs)
-	for i, x := range xs {
-		at[x] = i
-	}
-	d.Rows = make([]string, len(xs))
-	all := func(string) bool { return true }
-	latest := f.latest()
-	for k, s := range f.Series {
-		look := looksOfMore[max(k-1, 0)%len(looksOfMore)]
-		switch {
-		case k == latest:
-			continue
-		case s.Name == prediction.First:
-			look = lookOfFirst
-		case k > latest:
-			look = lookOfPaper
-		}
-		look.Name = s.Name
-		d.Dots = append(d.Dots, s.dots(look, at, d.Rows, all))
-	}
-	for _, v := range looksOfVerdicts { // over the others
-		if latest < 0 {
-			break
-		}
-		look := v.look
-		look.Name = f.Series[latest].Name + ": " + v.status
-		dots := f.Series[latest].dots(look, at, d.Rows, func(row string) bool {
-			return slices.ContainsFunc(f.Claims, func(c Claim) bool { return c.ID == row && c.Status == v.status })
-		})
-		if slices.ContainsFunc(dots.X, func(x float64) bool { return !math.IsNaN(x) }) {
-			d.Dots = append(d.Dots, dots)
-		}
-	}
-	return d
-}
-
-// latest is the line that the verdicts are about, the last that is not at paper scale; -1 if there is none.
-func (f *Figure) latest() int {
-	for k := len(f.Series) - 1; k >= 0; k-- {
-		if !strings.HasSuffix(f.Series[k].Name, prediction.PaperScale) {
-			return k
-		}
-	}
-	return -1
-}
-
-// dots are those of a line whose rows are wanted.
-func (s *Series) dots(look charts.Dots, at map[float64]int, names []string, wanted func(row string) bool) charts.Dots {
-	look.X, look.Band = make([]float64, len(names)), make([][2]float64, len(names))
-	for i := range names {
-		look.X[i], look.Band[i] = math.NaN(), [2]float64{math.NaN(), math.NaN()}
-	}
-	for _, p := range s.Points {
-		i := at[p.X]
-		names[i] = p.Name
-		if !wanted(p.Name) {
-			continue
-		}
-		if look.X[i] = p.Y; p.Band != nil {
-			look.Band[i] = [2]float64{p.Band.Fewer.Y, p.Band.More.Y}
-		}
-	}
-	return look
-}
-
-// ratiosSketch has the latest predictions.
-func (f *Figure) ratiosSketch() string {
-	var out [][2]float64
-	if k := f.latest(); k >= 0 {
-		for _, p := range f.Series[k].Points {
-			if p.Y < mostRatio {
-				out = append(out, [2]float64{min(p.Y, 1), max(p.Y, 1)})
-			}
-		}
-	}
-	return charts.Sketch{Ratios: out}.SVG()
 }

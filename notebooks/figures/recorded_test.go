@@ -6,18 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/notebooks/figures/figure"
 	"drtmx/notebooks/figures/prediction"
 )
 
 // The figure of a chapter's predictions has a row for each published number, with its ratio by column, and a claim for each
 // number and order; it takes no run.
 func TestFigureOfPredictions(t *testing.T) {
-	f, err := Get("predictions-4").RunWith(context.Background(), Quick, nil, nil, nil)
+	f, err := Get("predictions-4").RunWith(context.Background(), figure.Quick, nil, nil, nil)
 	if err != nil || len(f.Runs) != 0 {
 		t.Fatal(err, len(f.Runs))
 	}
-	first := f.series(prediction.First)
-	p, ok := first.named("f4-2a-peak-one")
+	first := f.Line(prediction.First)
+	p, ok := first.Named("f4-2a-peak-one")
 	if want := 0.9934 / 1.13; !ok || math.Abs(p.Y-want) > 1e-9 || p.Text != "-0.66 %" {
 		t.Errorf("%+v, want %g", p, want)
 	}
@@ -34,7 +35,7 @@ func TestFigureOfPredictions(t *testing.T) {
 	if len(numbers) != 35 || len(claims) < 35+16 {
 		t.Errorf("%d numbers, %d claims", len(numbers), len(claims))
 	}
-	d := f.dotRows()
+	d := f.DotRows()
 	for _, s := range d.Dots {
 		if len(s.X) != len(d.Rows) || s.Name == "" {
 			t.Errorf("%s: %d dots in %d rows", s.Name, len(s.X), len(d.Rows))
@@ -51,7 +52,7 @@ func TestFigureOfPredictions(t *testing.T) {
 	if h := f.HTML(); !strings.Contains(h, "contradicts 4-10") {
 		t.Errorf("no note among %d bytes", len(h))
 	}
-	if n := f.numbers(); !strings.Contains(n, "within 10 %  ") || !strings.Contains(n, prediction.Baseline) {
+	if n := f.HTML(); !strings.Contains(n, "within 10 %") || !strings.Contains(n, prediction.Baseline) {
 		t.Error(n)
 	}
 	if s := (Runner{}).Sketch("predictions-4"); !strings.Contains(s, "<path") && !strings.Contains(s, "<line") {

@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric/profile"
-	"drtmx/notebooks/figures"
+	"drtmx/notebooks/figures/figure"
+	"drtmx/notebooks/figures/published"
 )
 
 // The peaks of the primitives and the latency of a lone READ on VAL.
@@ -72,7 +73,7 @@ func TestRemoteStoresUntracked(t *testing.T) {
 func TestTable(t *testing.T) {
 	uses := map[string]int{}
 	ids := map[string]bool{}
-	for _, p := range figures.Table() {
+	for _, p := range published.Table() {
 		uses[p.Use]++
 		if ids[p.ID] {
 			t.Errorf("%s twice", p.ID)
@@ -90,7 +91,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("no %s rows", u)
 		}
 	}
-	for _, p := range figures.Table() {
+	for _, p := range published.Table() {
 		if (p.Contradicts != "" || p.Also != 0) && (p.Note == "" || !ids[p.Contradicts]) {
 			t.Errorf("%s contradicts %q, because %q", p.ID, p.Contradicts, p.Note)
 		}
@@ -108,7 +109,7 @@ func TestEveryRowIsMeasuredOrExplained(t *testing.T) {
 			t.Errorf("%s is measured twice", m.id)
 		}
 		seen[m.id] = true
-		if _, err := find(figures.Table(), m.id); err != nil {
+		if _, err := find(published.Table(), m.id); err != nil {
 			t.Error(err)
 		}
 		ways := 0
@@ -152,7 +153,7 @@ func TestRecordIsOfMeasuredRows(t *testing.T) {
 // With a table in which a number is another, its row fails if it passed before,
 // and is named first.
 func TestStepBackFails(t *testing.T) {
-	doctored := slices.Clone(figures.Table())
+	doctored := slices.Clone(published.Table())
 	for i := range doctored {
 		if id := doctored[i].ID; id == "t2-2-uc" || id == "t2-2-ud" {
 			doctored[i].From, doctored[i].To = 9, 9
@@ -173,7 +174,7 @@ func TestStepBackFails(t *testing.T) {
 	if !strings.Contains(text, "LOST  t2-2-ud") || !strings.Contains(text, "OFF   t2-2-uc") || string(v.Record()) != "t2-2-rc\n" {
 		t.Errorf("%s\nrecord %q", text, v.Record())
 	}
-	if v, err = verify(context.Background(), o, figures.Table(), "t2-2-rc\nt2-2-ud\n"); err != nil || v.Err() != nil {
+	if v, err = verify(context.Background(), o, published.Table(), "t2-2-rc\nt2-2-ud\n"); err != nil || v.Err() != nil {
 		t.Errorf("with the right table: %v %v", err, v.Err())
 	}
 }
@@ -182,25 +183,25 @@ func TestStepBackFails(t *testing.T) {
 // and only rows fail that passed before.
 func TestJudging(t *testing.T) {
 	num := func(x float64) *float64 { return &x }
-	p := figures.Published{ID: "r", Use: Fit, From: 1, To: 2}
+	p := published.Row{ID: "r", Use: Fit, From: 1, To: 2}
 	r := Row{Use: Fit}
-	r.claimed(p, figures.Claim{Status: figures.Contradicted, Measured: num(2.1), Largest: num(2.1), Smallest: num(1.5), Why: "wide"})
+	r.claimed(p, figure.Claim{Status: figure.Contradicted, Measured: num(2.1), Largest: num(2.1), Smallest: num(1.5), Why: "wide"})
 	if r.Pass || *r.Reference != 2 || *r.Measured != 2.1 || math.Abs(*r.Error-0.05) > 1e-12 || r.Note != "the figure's claim is contradicted: wide" {
 		t.Errorf("%+v", r)
 	}
 	for _, tt := range []struct {
-		p      figures.Published
-		c      figures.Claim
+		p      published.Row
+		c      figure.Claim
 		passes bool
 	}{
-		{figures.Published{From: 8, To: 8, Also: 12.5}, figures.Claim{Status: figures.Holds, Measured: num(13.2)}, true}, // of 12.5
-		{figures.Published{From: 8, To: 8}, figures.Claim{Status: figures.Contradicted, Measured: num(13.2)}, false},
-		{figures.Published{From: 8, To: 8}, figures.Claim{Status: figures.Holds, Measured: num(13.2)}, false},
-		{figures.Published{From: 37, To: 37}, figures.Claim{Status: figures.Undecided, Measured: num(38.5)}, false},
-		{figures.Published{From: 37, To: 37}, figures.Claim{Status: figures.Holds, Measured: num(38.5)}, true},
-		{figures.Published{From: 37, To: 37}, figures.Claim{Status: figures.Holds, Measured: num(45)}, false},
-		{figures.Published{Use: Order}, figures.Claim{Status: figures.Undecided, Measured: num(1.2)}, false},
-		{figures.Published{Use: Order}, figures.Claim{Status: figures.Holds, Measured: num(1.2)}, true},
+		{published.Row{From: 8, To: 8, Also: 12.5}, figure.Claim{Status: figure.Holds, Measured: num(13.2)}, true}, // of 12.5
+		{published.Row{From: 8, To: 8}, figure.Claim{Status: figure.Contradicted, Measured: num(13.2)}, false},
+		{published.Row{From: 8, To: 8}, figure.Claim{Status: figure.Holds, Measured: num(13.2)}, false},
+		{published.Row{From: 37, To: 37}, figure.Claim{Status: figure.Undecided, Measured: num(38.5)}, false},
+		{published.Row{From: 37, To: 37}, figure.Claim{Status: figure.Holds, Measured: num(38.5)}, true},
+		{published.Row{From: 37, To: 37}, figure.Claim{Status: figure.Holds, Measured: num(45)}, false},
+		{published.Row{Use: Order}, figure.Claim{Status: figure.Undecided, Measured: num(1.2)}, false},
+		{published.Row{Use: Order}, figure.Claim{Status: figure.Holds, Measured: num(1.2)}, true},
 	} {
 		var r Row
 		r.claimed(tt.p, tt.c)
@@ -209,7 +210,7 @@ func TestJudging(t *testing.T) {
 		}
 	}
 	for x, want := range map[float64]float64{1.5: 1.5, 0.9: 1, 3.8: 4, 2.5: 2} {
-		p := figures.Published{From: 1, To: 2, Also: 4}
+		p := published.Row{From: 1, To: 2, Also: 4}
 		if got := p.Nearest(x); got != want {
 			t.Errorf("%g is compared with %g, want %g", x, got, want)
 		}
@@ -231,7 +232,7 @@ func TestJudging(t *testing.T) {
 	if err := v.Err(); err == nil || !strings.Contains(err.Error(), "now: c") {
 		t.Error(err)
 	}
-	r.judge(figures.Published{Use: Constant, Unit: "count", From: 24, To: 24}, 25)
+	r.judge(published.Row{Use: Constant, Unit: "count", From: 24, To: 24}, 25)
 	if r.Pass {
 		t.Error("25 is not 24")
 	}

@@ -18,6 +18,8 @@ import (
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric/profile"
 	"drtmx/notebooks/figures"
+	"drtmx/notebooks/figures/figure"
+	"drtmx/notebooks/figures/published"
 )
 
 // FitOptions say what FitProfile may do. The zero value only measures: a profile
@@ -105,7 +107,7 @@ func FitProfile(ctx context.Context, p *profile.Profile, o FitOptions) (*profile
 // fitRows are the rows with use=fit for which a profile is experimented on.
 func fitRows(profile string) (list []measure, err error) {
 	for _, m := range measures() {
-		p, err := find(figures.Table(), m.id)
+		p, err := find(published.Table(), m.id)
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +136,7 @@ func (m *measure) hardware() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if specs, err = r.Specs(figures.Quick); err != nil {
+		if specs, err = r.Specs(figure.Quick); err != nil {
 			return "", err
 		}
 	}
@@ -171,7 +173,7 @@ func (w *work) rows(ctx context.Context, on *profile.Profile, step func()) ([]Ro
 	}
 	var out []Row
 	for i, m := range w.list {
-		p, err := find(figures.Table(), m.id)
+		p, err := find(published.Table(), m.id)
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,8 @@ import (
 
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric/profile"
-	"drtmx/notebooks/figures"
+	"drtmx/notebooks/figures/figure"
+	"drtmx/notebooks/figures/published"
 )
 
 //go:embed fits/*.csv
@@ -74,7 +75,7 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 	right := p.NIC.TxRead.Value
 	wrong := p.Clone()
 	wrong.NIC.TxRead.Value *= 1.5
-	rows := []figures.Published{{ID: "a", Use: Fit, From: 10, To: 10}, {ID: "b", Use: Fit, From: 1, To: 3}}
+	rows := []published.Row{{ID: "a", Use: Fit, From: 10, To: 10}, {ID: "b", Use: Fit, From: 1, To: 3}}
 	f, err := newFitting(wrong, FitOptions{Evaluations: 400})
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +137,7 @@ func TestInterruptedFitKeepsTheBest(t *testing.T) {
 			return nil, fmt.Errorf("row: %w", context.Canceled)
 		}
 		var r Row
-		r.judge(figures.Published{ID: "a", Use: Fit, From: 10, To: 10}, 8*on.NIC.TxRead.Value/p.NIC.TxRead.Value)
+		r.judge(published.Row{ID: "a", Use: Fit, From: 10, To: 10}, 8*on.NIC.TxRead.Value/p.NIC.TxRead.Value)
 		return []Row{r}, nil
 	}
 	best, report, err := f.fit()
@@ -194,7 +195,7 @@ func TestFitGoesPastRunsThatFail(t *testing.T) {
 			return nil, fmt.Errorf("the run stalled at %g", x)
 		}
 		var r Row
-		r.judge(figures.Published{ID: "a", Use: Fit, From: 10, To: 10}, 8*x)
+		r.judge(published.Row{ID: "a", Use: Fit, From: 10, To: 10}, 8*x)
 		return []Row{r}, nil
 	}
 	_, report, err := f.fit()
@@ -217,8 +218,8 @@ func TestFitGoesPastProfilesWithoutAValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := p.NIC.TxRead.Value
-	row := figures.Published{ID: "a", Use: Fit, From: 10, To: 10}
-	none := figures.Claim{ID: "b", Status: figures.Undecided, Why: "no crossover"}
+	row := published.Row{ID: "a", Use: Fit, From: 10, To: 10}
+	none := figure.Claim{ID: "b", Status: figure.Undecided, Why: "no crossover"}
 	lacking := 0
 	fit := func(lacks func(x float64) bool) (*FitReport, error) {
 		f, err := newFitting(p, FitOptions{Evaluations: 60, Params: []string{"nic.tx_read"}})

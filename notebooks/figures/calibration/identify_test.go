@@ -14,7 +14,7 @@ import (
 
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric/profile"
-	"drtmx/notebooks/figures"
+	"drtmx/notebooks/figures/published"
 )
 
 // identifying is a table of sensitivities on rows that are made up.
@@ -36,7 +36,7 @@ func madeUp(values ...float64) []Row {
 	out := make([]Row, len(values))
 	for i, x := range values {
 		out[i].ID = string(rune('a' + i))
-		out[i].judge(figures.Published{ID: out[i].ID, Use: Fit, From: 10, To: 10}, x)
+		out[i].judge(published.Row{ID: out[i].ID, Use: Fit, From: 10, To: 10}, x)
 	}
 	return out
 }
@@ -162,7 +162,7 @@ func TestSensitivitiesAreOfTheProfiles(t *testing.T) {
 		}
 		for _, r := range rows[1:] {
 			if r[0] == "row" {
-				if _, err := find(figures.Table(), r[1]); err != nil {
+				if _, err := find(published.Table(), r[1]); err != nil {
 					t.Error(err)
 				}
 				continue

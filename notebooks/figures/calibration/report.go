@@ -11,7 +11,8 @@ import (
 
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
-	"drtmx/notebooks/figures"
+	"drtmx/notebooks/figures/figure"
+	"drtmx/notebooks/figures/published"
 )
 
 // Uses of a published number.
@@ -63,11 +64,11 @@ type Options struct {
 
 // Verify measures the rows.
 func Verify(ctx context.Context, o Options) (*Report, error) {
-	return verify(ctx, o, figures.Table(), passedFile)
+	return verify(ctx, o, published.Table(), passedFile)
 }
 
 // verify compares with a table and a record.
-func verify(ctx context.Context, o Options, rows []figures.Published, record string) (*Report, error) {
+func verify(ctx context.Context, o Options, rows []published.Row, record string) (*Report, error) {
 	list, err := chosen(o.Only)
 	if err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ type Listed struct {
 
 // List names the rows that Verify measures.
 func List() ([]Listed, error) {
-	table := figures.Table()
+	table := published.Table()
 	var out []Listed
 	for _, m := range measures() {
 		p, err := find(table, m.id)
@@ -145,7 +146,7 @@ func chosen(only []string) ([]measure, error) {
 }
 
 // row reads one row.
-func (o *outcome) row(i int, m measure, p figures.Published, before bool) Row {
+func (o *outcome) row(i int, m measure, p published.Row, before bool) Row {
 	row := Row{ID: p.ID, Use: p.Use, Claim: p.Claim, Section: p.Section, Unit: p.Unit, Before: before, Note: m.note,
 		Configured: m.given != nil, Follows: p.Follows, Contradicts: p.Contradicts, Doubt: p.Note}
 	if m.figure != "" {
@@ -156,17 +157,17 @@ func (o *outcome) row(i int, m measure, p figures.Published, before bool) Row {
 	return row
 }
 
-func find(rows []figures.Published, id string) (figures.Published, error) {
+func find(rows []published.Row, id string) (published.Row, error) {
 	for _, p := range rows {
 		if p.ID == id {
 			return p, nil
 		}
 	}
-	return figures.Published{}, fmt.Errorf("%s: not in the calibration table", id)
+	return published.Row{}, fmt.Errorf("%s: not in the calibration table", id)
 }
 
 // judge compares a number. What was counted has to be equal.
-func (r *Row) judge(p figures.Published, x float64) {
+func (r *Row) judge(p published.Row, x float64) {
 	at := p.Nearest(x)
 	r.compare(at, x)
 	if p.Use == Constant && p.Unit == "count" {
@@ -184,8 +185,8 @@ func (r *Row) compare(at, x float64) {
 // claimed takes the number of a figure and its verdict: a number has to be within the
 // tolerance, and the claim has to hold, which takes the interval of the measurement too.
 // The note says so where only the number is good.
-func (r *Row) claimed(p figures.Published, c figures.Claim) {
-	r.Pass = c.Status == figures.Holds
+func (r *Row) claimed(p published.Row, c figure.Claim) {
+	r.Pass = c.Status == figure.Holds
 	r.Note = c.Why
 	if p.Use == Order || c.Measured == nil {
 		return
@@ -198,7 +199,7 @@ func (r *Row) claimed(p figures.Published, c figures.Claim) {
 			at, x = low, *c.Smallest
 		}
 	}
-	if r.compare(at, x); r.Pass && c.Status != figures.Holds {
+	if r.compare(at, x); r.Pass && c.Status != figure.Holds {
 		r.Pass, r.Note = false, "the figure's claim is "+c.Status+": "+c.Why
 	}
 }

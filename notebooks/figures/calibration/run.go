@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric/profile"
 	"drtmx/notebooks/figures"
+	"drtmx/notebooks/figures/figure"
 )
 
 // work is the experiments of some rows: the runs of all of them together, so that
@@ -19,7 +20,7 @@ type work struct {
 	list    []measure
 	specs   []experiment.Spec
 	runs    [][2]int // of each row, where its runs are among specs
-	figures []*figures.Recipe
+	figures []*figure.Recipe
 	spans   [][2]int // and of each figure
 }
 
@@ -40,7 +41,7 @@ func plan(list []measure) (*work, error) {
 		if err != nil {
 			return nil, err
 		}
-		specs, err := r.Specs(figures.Quick)
+		specs, err := r.Specs(figure.Quick)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +64,7 @@ func (w *work) steps() int {
 // outcome is what rows are read from.
 type outcome struct {
 	numbers []float64 // by row, unless a figure claims it
-	claims  map[string]figures.Claim
+	claims  map[string]figure.Claim
 }
 
 // run does the experiments, on hardware of its own or, with none, on that of the
@@ -76,7 +77,7 @@ func (w *work) run(ctx context.Context, on *profile.Profile, cache batch.Cache, 
 			specs[i] = s.On(on)
 		}
 	}
-	again := figures.MeasureAgain
+	again := figure.MeasureAgain
 	if on != nil { // what is fitted to moves with the numbers only
 		again = nil
 	}
@@ -89,9 +90,9 @@ func (w *work) run(ctx context.Context, on *profile.Profile, cache batch.Cache, 
 	if err != nil {
 		return nil, err
 	}
-	out := &outcome{claims: map[string]figures.Claim{}}
+	out := &outcome{claims: map[string]figure.Claim{}}
 	for i, r := range w.figures {
-		for _, c := range r.From(figures.Quick, results[w.spans[i][0]:w.spans[i][1]]).Claims {
+		for _, c := range r.From(figure.Quick, results[w.spans[i][0]:w.spans[i][1]]).Claims {
 			out.claims[c.ID] = c
 		}
 	}

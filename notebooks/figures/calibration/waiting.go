@@ -3,7 +3,7 @@ package calibration
 import (
 	"strings"
 
-	"drtmx/notebooks/figures"
+	"drtmx/notebooks/figures/published"
 )
 
 // Waiting is a row that this version does not measure.
@@ -39,7 +39,7 @@ func unmeasured() []Waiting {
 		measured[m.id] = true
 	}
 	out := []Waiting{}
-	for _, p := range figures.Table() {
+	for _, p := range published.Table() {
 		if !measured[p.ID] {
 			out = append(out, Waiting{p.ID, p.Use, p.Claim, waiting(p.ID)})
 		}

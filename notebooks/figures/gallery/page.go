@@ -15,6 +15,7 @@ import (
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 	"drtmx/notebooks/figures"
+	"drtmx/notebooks/figures/page"
 )
 
 //go:embed page.html
@@ -87,9 +88,9 @@ func (g *Gallery) page(i int, f *figures.Figure, wide string) ([]byte, error) {
 	says := p.Heading + ". " + f.Caption() + ". The numbers are in a table on this page."
 	p.Wide, p.Narrow = inline(wide, "wide", says), inline(string(narrow), "narrow", says)
 	p.Caption, p.Structure, p.Verdicts, p.Files = f.Caption(), f.Structure, &v, true
-	parts := f.Parts()
+	parts := figures.Parts(f)
 	at := slices.IndexFunc(parts, func(x cluster.FigurePart) bool { return x.Name == "make" })
-	p.Parts = partsOf(slices.Insert(parts, at, f.Numbers()))
+	p.Parts = partsOf(slices.Insert(parts, at, page.Numbers(f)))
 	return fill("page", p), nil
 }
 
@@ -102,7 +103,7 @@ func (g *Gallery) planned(i int, failed string) []byte {
 	if (figures.Runner{}).Check(p.Figure.ID, g.o.Scale, g.o.Set) == nil { // else it fails, and says why
 		r = r.With(g.o.Set)
 	}
-	p.Parts = partsOf(r.Parts(g.o.Scale))
+	p.Parts = partsOf(figures.PlannedParts(r, g.o.Scale))
 	return fill("page", p)
 }
 

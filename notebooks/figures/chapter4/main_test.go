@@ -1,0 +1,10 @@
+package chapter4
+
+import (
+	"os"
+	"testing"
+
+	"drtmx/cluster/runs/runstest"
+)
+
+func TestMain(m *testing.M) { os.Exit(runstest.Main(m)) }

@@ -1,0 +1,14 @@
+package chapter5
+
+import (
+	"testing"
+
+	"drtmx/notebooks/figures/figure"
+	"drtmx/notebooks/figures/figuretest"
+)
+
+// recipe is that of one of the chapter's figures.
+func recipe(t *testing.T, id string) *figure.Recipe {
+	t.Helper()
+	return figuretest.RecipeOf(t, Figures(), id)
+}

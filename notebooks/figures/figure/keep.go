@@ -1,0 +1,50 @@
+package figure
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"drtmx/cluster"
+	"drtmx/cluster/runs"
+	"drtmx/engine/result"
+)
+
+// Keep keeps a figure in the user's run store, under a note if there is one. Where that fails the store remembers why;
+// the figure is whole.
+func (f *Figure) Keep(note string) {
+	s, err := runs.Default()
+	if err != nil {
+		return
+	}
+	k, err := f.kept()
+	if err == nil {
+		_, err = cluster.KeepFigure(s, note, k)
+	}
+	s.Lost(err)
+}
+
+// kept is the figure without its runs, which are points of the store.
+func (f *Figure) kept() (cluster.KeptFigure, error) {
+	bare := *f
+	bare.Runs = []*result.Result{}
+	out := cluster.KeptFigure{ID: f.ID, Scale: f.Scale, Set: f.Set, WallMS: f.WallMS, Runs: f.Runs}
+	v := f.Verdicts()
+	out.About = fmt.Sprintf("claims hold %d, contradicted %d, undecided %d", v.Holds, v.Contradicted, v.Undecided)
+	if f.BandFactor > 0 {
+		out.Variant = "band"
+	}
+	out.Document = bare
+	bare.WallMS = 0
+	same, err := json.Marshal(&bare)
+	sum := sha256.Sum256(same)
+	out.Digest = hex.EncodeToString(sum[:8])
+	return out, err
+}
+
+// Read is a figure of the recipe from its JSON.
+func (r *Recipe) Read(text []byte) (*Figure, error) {
+	f := &Figure{recipe: r}
+	return f, json.Unmarshal(text, f)
+}

@@ -1,0 +1,16 @@
+package figures
+
+import "drtmx/notebooks/figures/figure"
+
+// What notebooks and programs name of package figure.
+type (
+	Figure = figure.Figure
+	Recipe = figure.Recipe
+	Needs  = figure.Needs
+)
+
+// The scales.
+const (
+	Quick = figure.Quick
+	Paper = figure.Paper
+)
