@@ -60,7 +60,6 @@ var rows = [][]string{
 	{"notebooks/figures/prediction"},
 	{"notebooks/figures/published"},
 	{"notebooks/figures/figure"},
-	{"notebooks/figures/figuretest"},
 	{"notebooks/figures/chapter2", "notebooks/figures/chapter3", "notebooks/figures/chapter4", "notebooks/figures/chapter5"},
 	{"notebooks/figures/page"},
 	{"notebooks/figures"},

@@ -6,7 +6,7 @@ import (
 
 	"drtmx/engine/result"
 	"drtmx/notebooks/figures/figure"
-	"drtmx/notebooks/figures/figuretest"
+	"drtmx/notebooks/figures/figure/figuretest"
 	"drtmx/notebooks/figures/prediction"
 )
 

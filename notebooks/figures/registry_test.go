@@ -18,7 +18,7 @@ import (
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 	"drtmx/notebooks/figures/figure"
-	"drtmx/notebooks/figures/figuretest"
+	"drtmx/notebooks/figures/figure/figuretest"
 )
 
 // small makes the figures' systems small enough for a test of everything
@@ -407,4 +407,28 @@ func comparedSpec(p figure.Plan) (experiment.Spec, error) {
 		}
 	}
 	return experiment.Spec{}, fmt.Errorf("no point of %s at %g", p.Gap.Series, p.Gap.X)
+}
+
+// A table takes no run: what it says is read from the code and from profiles, in each form.
+func TestTablesTakeNoRun(t *testing.T) {
+	for _, id := range []string{"t4-1", "t4-2", "t4-3", "t5-1"} {
+		f, err := Get(id).RunWith(context.Background(), figure.Quick, nil, cluster.RunCache(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.Series) == 0 || len(f.Claims) == 0 || len(f.Runs) != 0 {
+			t.Errorf("%s: %+v", id, f)
+		}
+		for _, c := range f.Claims {
+			if c.Measured == nil || id != "t4-2" && c.Status != figure.Holds {
+				t.Errorf("%+v", c)
+			}
+		}
+		if png, err := f.PNG(); err != nil || !strings.HasPrefix(string(png), "\x89PNG") {
+			t.Errorf("%s: %v", id, err)
+		}
+		if text := f.String(); !strings.Contains(text, f.Series[0].Name) || !strings.Contains(f.SVG(), "<svg") {
+			t.Error(text)
+		}
+	}
 }

@@ -10,7 +10,7 @@ import (
 	"drtmx/cluster"
 	"drtmx/engine/result"
 	"drtmx/notebooks/figures/figure"
-	"drtmx/notebooks/figures/figuretest"
+	"drtmx/notebooks/figures/figure/figuretest"
 )
 
 // Figure 2-4a as the thesis has it: what must hold of the claims, whatever is

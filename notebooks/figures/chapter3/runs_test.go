@@ -7,7 +7,7 @@ import (
 
 	"drtmx/engine/result"
 	"drtmx/notebooks/figures/figure"
-	"drtmx/notebooks/figures/figuretest"
+	"drtmx/notebooks/figures/figure/figuretest"
 )
 
 // The parts of a lookup add up to its latency, each where Figure 3-17b has it.

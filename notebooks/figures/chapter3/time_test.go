@@ -10,7 +10,7 @@ import (
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 	"drtmx/notebooks/figures/figure"
-	"drtmx/notebooks/figures/figuretest"
+	"drtmx/notebooks/figures/figure/figuretest"
 )
 
 // overMoments is a run of a system with throughputs over time, each of 1 ms, and the mean of the second half.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"drtmx/notebooks/figures/figure"
-	"drtmx/notebooks/figures/figuretest"
+	"drtmx/notebooks/figures/figure/figuretest"
 )
 
 // recipe is that of one of the chapter's figures.

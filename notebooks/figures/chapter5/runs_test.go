@@ -9,7 +9,7 @@ import (
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 	"drtmx/notebooks/figures/figure"
-	"drtmx/notebooks/figures/figuretest"
+	"drtmx/notebooks/figures/figure/figuretest"
 )
 
 // Every run of chapter 5 is possible, has an oracle's machine, and is checked; and a figure without runs says nothing.

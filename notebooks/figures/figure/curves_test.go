@@ -2,7 +2,7 @@ package figure_test
 
 import (
 	"drtmx/notebooks/figures/figure"
-	"drtmx/notebooks/figures/figuretest"
+	"drtmx/notebooks/figures/figure/figuretest"
 
 	"math"
 	"strings"

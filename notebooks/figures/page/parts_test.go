@@ -14,7 +14,7 @@ import (
 	"drtmx/notebooks/figures/chapter4"
 	"drtmx/notebooks/figures/chapter5"
 	"drtmx/notebooks/figures/figure"
-	"drtmx/notebooks/figures/figuretest"
+	"drtmx/notebooks/figures/figure/figuretest"
 )
 
 // TestSpecsOfRunsAreWhole: what a page says of a run is its spec, for every run of every figure.
