@@ -14,10 +14,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"drtmx/cluster/runs"
 	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
 	"drtmx/engine/result"
 )
 
@@ -228,18 +228,7 @@ func readJSON(r *http.Request, into any) error {
 	if err != nil {
 		return err
 	}
-	return parseJSON(b, into)
-}
-
-// parseJSON refuses what is given twice: one of the two would be lost without a word.
-func parseJSON(b []byte, into any) error {
-	if err := decodeStrict(b, into); err != nil {
-		return &httpError{http.StatusBadRequest, "body: not the JSON expected here: " + oneLine(err.Error())}
-	}
-	if name := repeatedKey(b); name != "" {
-		return &httpError{http.StatusBadRequest, "body: " + clip(name) + " is given twice; give each once"}
-	}
-	return nil
+	return badBody(decodeOnce(b, into))
 }
 
 func sysOf(r *http.Request) string { return r.URL.Query().Get("sys") }
@@ -290,56 +279,15 @@ func took(c result.Change) map[string]any {
 // parsePatch reads {"knob": value, ...}.
 func parsePatch(b []byte) (experiment.Knobs, error) {
 	var k experiment.Knobs
-	if err := parseJSON(b, &k); err != nil {
-		return nil, err
-	}
-	return normalKnobs(k), nil
+	return k, badBody(decodeOnce(b, &k))
 }
 
-// repeatedKey finds a key that an object of a JSON value has twice, "" for none.
-// Encoding/json takes a field's name in any case, so two that differ in it are one.
-func repeatedKey(b []byte) string {
-	d := json.NewDecoder(bytes.NewReader(b))
-	var open []map[string]bool // the keys of the objects around, nil for a list
-	isKey := false
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return ""
-		}
-		name, isText := t.(string)
-		switch t {
-		case json.Delim('{'):
-			open = append(open, map[string]bool{})
-		case json.Delim('['):
-			open = append(open, nil)
-		case json.Delim('}'), json.Delim(']'):
-			open = open[:len(open)-1]
-		default:
-			if isText && isKey {
-				keys, key := open[len(open)-1], folded(name)
-				if keys[key] {
-					return name
-				}
-				keys[key] = true
-				isKey = false
-				continue
-			}
-		}
-		isKey = len(open) > 0 && open[len(open)-1] != nil
+// badBody is what is wrong with a body, nil if nothing is.
+func badBody(err error) error {
+	if err == nil {
+		return nil
 	}
-}
-
-// folded is the same for all spellings that strings.EqualFold calls equal: the
-// smallest of the letters that stand for each other.
-func folded(s string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-			least = min(least, next)
-		}
-		return least
-	}, s)
+	return &httpError{http.StatusBadRequest, "body: " + err.Error()}
 }
 
 func (p *api) state(r *http.Request) (any, error) {
@@ -384,17 +332,20 @@ func (p *api) windows(r *http.Request) (any, error) {
 	return kept, nil
 }
 
-// queryNS reads virtual nanoseconds.
+// queryNS reads a virtual time, in nanoseconds or with a unit; no virtual time is before 0. missing is
+// the answer where none is given.
 func queryNS(s, field string, missing int64) (int64, error) {
 	if s == "" {
 		return missing, nil
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		if d, derr := time.ParseDuration(s); derr == nil {
-			return d.Nanoseconds(), nil
-		}
-		return 0, &experiment.SpecError{Field: field, Value: clip(s), Rule: "must be virtual nanoseconds", Next: "as ?" + field + "=2000000"}
+		var d time.Duration
+		d, err = time.ParseDuration(s)
+		n = d.Nanoseconds()
+	}
+	if err != nil || n < 0 {
+		return 0, &experiment.SpecError{Field: field, Value: clip(s), Rule: "must be virtual nanoseconds from 0", Next: "as ?" + field + "=2000000"}
 	}
 	return n, nil
 }
@@ -437,7 +388,9 @@ func (p *api) control(r *http.Request) (any, error) {
 	if err := readJSON(r, &b); err != nil {
 		return nil, err
 	}
-	b.Set, b.Seed = normalKnobs(b.Set), normalNumber(b.Seed)
+	if b.Seed != nil {
+		b.Seed = knob.Known("seed", b.Seed)
+	}
 	if err := p.agent.control(r.Context(), sysOf(r), b, byOf(r)); err != nil {
 		return nil, err
 	}
@@ -459,7 +412,7 @@ func (p *api) fork(r *http.Request) (any, error) {
 	case b.Without != nil:
 		return p.agent.Ghost(r.Context(), b.Fork, *b.Without, byOf(r))
 	}
-	return p.agent.Fork(r.Context(), b.Fork, normalKnobs(b.Set), byOf(r))
+	return p.agent.Fork(r.Context(), b.Fork, b.Set, byOf(r))
 }
 
 func (p *api) closeSystem(r *http.Request) (any, error) {

@@ -53,15 +53,7 @@ func (r *Result) repeatable() (Spec, error) {
 			return Spec{}, &experiment.SpecError{Field: "causes", Value: knobText(c.Set), Rule: fmt.Sprintf("was changed within the result, at %s", nsText(c.VirtualNS)), Next: "Run once more and take that result"}
 		}
 	}
-	return experiment.SpecOf(x.Name, wholeNumbers(copied(x.Spec)))
-}
-
-func copied(k experiment.Knobs) experiment.Knobs {
-	out := experiment.Knobs{}
-	for name, v := range k { // order-free: fills a map
-		out[name] = v
-	}
-	return out
+	return experiment.SpecOf(x.Name, x.Spec.Clone())
 }
 
 func (c *Causes) String() string { return c.Raw.String() }

@@ -224,9 +224,9 @@ func (b *controlBody) check() error {
 		return &experiment.SpecError{Field: "virtual_ns", Rule: "is missing", Next: `as {"action": "` + b.Action + `", "virtual_ns": 1000000}`}
 	case b.Action != "reset" && len(b.Set) > 0:
 		return &experiment.SpecError{Field: "set", Rule: "goes with the action reset alone", Next: "PATCH /api/knobs changes live knobs"}
-	case b.Action != "reset" && b.Seed != nil && !sameValue(b.Seed, 0): // a zero of a client that sends all fields
+	case b.Action != "reset" && b.Seed != nil && b.Seed != 0: // a zero of a client that sends all fields
 		return &experiment.SpecError{Field: "seed", Rule: "goes with the action reset alone", Next: "leave it out"}
-	case ok && b.Seed != nil && !sameValue(twice, b.Seed):
+	case ok && b.Seed != nil && twice != b.Seed:
 		return &experiment.SpecError{Field: "seed", Value: fmt.Sprint(b.Seed), Rule: fmt.Sprintf("set says %v", twice), Next: "give it once"}
 	}
 	return nil

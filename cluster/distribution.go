@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -145,7 +146,7 @@ func names(rs []*result.Result) []string {
 func differing(a, b experiment.Knobs) experiment.Knobs {
 	set := experiment.Knobs{}
 	for name, v := range b { // order-free: fills a map
-		if !sameValue(v, a[name]) && !experiment.IsGroup(name) && name != "warmup_ns" && name != "duration_ns" {
+		if !reflect.DeepEqual(v, a[name]) && !experiment.IsGroup(name) && name != "warmup_ns" && name != "duration_ns" {
 			set[name] = v
 		}
 	}

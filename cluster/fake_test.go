@@ -58,7 +58,7 @@ func fakeOpener(o fakeOptions) Opener {
 		if o.opened != nil {
 			o.opened.Add(1)
 		}
-		seed, _ := asFloat(v["seed"])
+		seed := v["seed"].(int)
 		return &fake{spec: spec, values: v, version: 1, state: uint64(seed) + 1, o: o}, nil
 	}
 }

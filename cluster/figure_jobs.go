@@ -158,7 +158,7 @@ func (d *figureJobs) start(r *http.Request) (any, error) {
 	if err := settleScale(&b.Scale); err != nil {
 		return nil, err
 	}
-	set := normalKnobs(b.Set)
+	set := b.Set
 	if err := guarded(taskOf(info.ID), func() error { return d.by().Check(info.ID, b.Scale, set) }); err != nil {
 		return nil, err
 	}

@@ -8,14 +8,6 @@ import (
 	"drtmx/engine/result"
 )
 
-// States of a system as frames and GET /api/state report them.
-const (
-	StateRunning  = "running"
-	StatePaused   = "paused"
-	StateDraining = "draining"
-	StateFailed   = "failed"
-)
-
 // Event is something that happened to a system at a virtual time.
 type Event struct {
 	VirtualNS int64            `json:"virtual_ns"`

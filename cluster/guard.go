@@ -137,13 +137,6 @@ func refuse(w http.ResponseWriter, code int, line string) {
 	fmt.Fprintln(w, oneLine(line))
 }
 
-func clip(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:57]) + "..."
-	}
-	return s
-}
-
 func isJSON(r *http.Request) bool {
 	t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && t == "application/json"

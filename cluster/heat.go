@@ -93,8 +93,8 @@ func ascending(a experiment.Axis) []int {
 	}
 	if isNumeric(a) {
 		slices.SortStableFunc(order, func(i, j int) int {
-			x, _ := asFloat(a.Values[i])
-			y, _ := asFloat(a.Values[j])
+			x, _ := numberOf(a.Values[i])
+			y, _ := numberOf(a.Values[j])
 			return cmp.Compare(x, y)
 		})
 	}

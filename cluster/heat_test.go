@@ -16,7 +16,7 @@ func swept(axes ...experiment.Axis) *SweepResult {
 		var next []Knobs
 		for _, s := range sets {
 			for _, v := range a.Values {
-				k := copied(s)
+				k := s.Clone()
 				k[a.Knob] = v
 				next = append(next, k)
 			}

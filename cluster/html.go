@@ -2,6 +2,9 @@ package cluster
 
 import (
 	"fmt"
+	"html"
+	"math"
+	"reflect"
 	"sort"
 	"strings"
 
@@ -115,7 +118,7 @@ func (c *Cluster) topology() [][2]string {
 	always := map[string]bool{"preset": true, "workload": true, "profile": true, "nodes": true, "threads": true, "coroutines": true, "replicas": true, "seed": true}
 	var out [][2]string
 	for _, k := range c.Knobs() {
-		if k.Active && (always[k.Name] || !sameValue(k.Value, k.Default) && !sameValue(k.Value, k.Preset)) {
+		if k.Active && (always[k.Name] || !reflect.DeepEqual(k.Value, k.Default) && !reflect.DeepEqual(k.Value, k.Preset)) {
 			v := fmt.Sprint(k.Value)
 			if k.Unit != "" {
 				v += " " + k.Unit
@@ -382,4 +385,14 @@ func phaseBars(names []string, rs []*result.Result) *charts.Chart {
 // and as a table.
 func (s *SweepResult) HTML() string {
 	return s.chart("throughput", "latency_us.p50").HTML() + s.heatMaps() + "<details><summary>As a table</summary><pre>" + esc(s.String()) + "</pre></details>"
+}
+
+func esc(s string) string { return html.EscapeString(s) }
+
+// absent turns the 0 of a percentile without samples into a gap of the line.
+func absent(x float64) float64 {
+	if x == 0 {
+		return math.NaN()
+	}
+	return x
 }

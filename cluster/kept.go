@@ -64,7 +64,6 @@ func resultFrom(body []byte) (*result.Result, error) {
 	if err := json.Unmarshal(body, r); err != nil {
 		return nil, fmt.Errorf("its result cannot be read: %w", err)
 	}
-	r.Spec, r.PresetDiff = wholeNumbers(r.Spec), wholeNumbers(r.PresetDiff)
 	return r, nil
 }
 
@@ -92,9 +91,6 @@ func (k *Kept) JSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, ok := v.(*SweepResult); ok {
-		v = s.Raw
-	}
 	text, err := compactJSON(v)
 	if err != nil {
 		return nil, err
@@ -104,7 +100,7 @@ func (k *Kept) JSON() ([]byte, error) {
 	return append(b.Bytes(), '\n'), err
 }
 
-// Value is what was kept: a *result.Result, *batch.SeedsResult, *result.Systems or *SweepResult, and of a figure its
+// Value is what was kept: a *result.Result, *batch.SeedsResult, *result.Systems or *batch.SweepResult, and of a figure its
 // JSON.
 func (k *Kept) Value() (any, error) {
 	switch k.Form {
@@ -125,7 +121,7 @@ func (k *Kept) Value() (any, error) {
 	return k.Result()
 }
 
-func (k *Kept) sweep() (*SweepResult, error) {
+func (k *Kept) sweep() (*batch.SweepResult, error) {
 	var doc sweepDocument
 	if err := json.Unmarshal(k.Document, &doc); err != nil {
 		return nil, fmt.Errorf("run %v: its sweep cannot be read: %w", k.ID, err)
@@ -133,16 +129,9 @@ func (k *Kept) sweep() (*SweepResult, error) {
 	if doc.Sweep == nil || len(doc.Runs) != len(doc.Sweep.Points) {
 		return nil, fmt.Errorf("run %v: its sweep cannot be read", k.ID)
 	}
-	for i := range doc.Sweep.Axes {
-		a := &doc.Sweep.Axes[i]
-		for j, v := range a.Values {
-			a.Values[j] = wholeNumbers(experiment.Knobs{a.Knob: v})[a.Knob]
-		}
-	}
 	rest := k.Results
 	for i, n := range doc.Runs {
 		p := &doc.Sweep.Points[i]
-		p.Set = wholeNumbers(p.Set)
 		for _, r := range rest[:min(n, len(rest))] {
 			if r != nil {
 				p.Runs = append(p.Runs, r)
@@ -153,7 +142,7 @@ func (k *Kept) sweep() (*SweepResult, error) {
 			p.Error = "its result has left the cache of points; sweep again"
 		}
 	}
-	return &SweepResult{doc.Sweep}, nil
+	return doc.Sweep, nil
 }
 
 // CompareKept compares two kept runs, or runs in them.
@@ -194,4 +183,10 @@ func KeptTable(s *runs.Store, list []runs.Kept) (*tidy.Table, error) {
 		}
 	}
 	return t, nil
+}
+
+// SpecOfKept is the spec of a result that may be of another version of the code: knobs that it did not have are as
+// they are by default, and those that are no more are left out.
+func SpecOfKept(r *result.Result) (experiment.Spec, error) {
+	return experiment.SpecOf("", canonical(r.Spec))
 }

@@ -144,7 +144,6 @@ func (c *remote) spec(ctx context.Context, sys string) (s Spec, err error) {
 	if err = decodeStrict(raw, &s); err != nil {
 		return s, fmt.Errorf("%s: not the spec of this version of drtmx: %w", c.base, err)
 	}
-	s.Set = normalKnobs(s.Set)
 	return s, nil
 }
 

@@ -155,7 +155,7 @@ func (s *Session) Replayable() error {
 
 // reopen opens what a segment was recorded on.
 func (g *Segment) reopen(ctx context.Context, open Opener, progress engine.Progress) (System, error) {
-	if h := &g.Header; !sameValue(h.Seed, h.Values["seed"]) || h.WindowNS != windowNS(h.Values) {
+	if h := &g.Header; !reflect.DeepEqual(h.Seed, h.Values["seed"]) || h.WindowNS != windowNS(h.Values) {
 		return nil, fmt.Errorf("its header says seed %v and window_ns %d, its knobs %v and %v: the file was changed",
 			h.Seed, h.WindowNS, h.Values["seed"], h.Values["window_ns"])
 	}
@@ -184,34 +184,11 @@ func knobThatDiffers(a, b experiment.Knobs) string {
 	}
 	sort.Strings(names)
 	for _, k := range names {
-		if !sameValue(a[k], b[k]) {
+		if !reflect.DeepEqual(a[k], b[k]) {
 			return k
 		}
 	}
 	return ""
-}
-
-// sameValue compares knob values of which one may have been through JSON.
-func sameValue(a, b any) bool {
-	x, xok := asFloat(a)
-	y, yok := asFloat(b)
-	if xok && yok {
-		return x == y
-	}
-	return reflect.DeepEqual(a, b)
-}
-
-func asFloat(v any) (float64, bool) {
-	rv := reflect.ValueOf(v)
-	switch {
-	case rv.CanInt():
-		return float64(rv.Int()), true
-	case rv.CanUint():
-		return float64(rv.Uint()), true
-	case rv.CanFloat():
-		return rv.Float(), true
-	}
-	return 0, false
 }
 
 // Replayed is what running a session again found.

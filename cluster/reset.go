@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"maps"
+	"reflect"
 	"time"
 
 	"drtmx/engine/experiment"
@@ -71,7 +72,7 @@ func (m *member) reset(ctx context.Context, k experiment.Knobs, seed any, by str
 func (m *member) uncrashed(set experiment.Knobs) experiment.Knobs {
 	const crash = "fault.crash"
 	began, ok := m.rec.opened()[crash]
-	if _, asked := set[crash]; asked || !ok || sameValue(began, m.sys.Values()[crash]) {
+	if _, asked := set[crash]; asked || !ok || reflect.DeepEqual(began, m.sys.Values()[crash]) {
 		return set
 	}
 	out := maps.Clone(set)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"drtmx/dashboard/charts"
@@ -129,4 +130,13 @@ func (r *Result) String() string {
 	}
 	fmt.Fprintf(&b, "\n%s\ndigest %s", r.Checks(), x.Digest)
 	return b.String()
+}
+
+func sortedBools(m map[string]bool) []string {
+	names := make([]string, 0, len(m))
+	for n := range m {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
 }

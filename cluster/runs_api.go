@@ -133,9 +133,3 @@ func (p *api) liveRun(r *http.Request) (any, error) {
 	}
 	return p.agent.addInPlaceOf(r.Context(), b.Replace, spec)
 }
-
-// SpecOfKept is the spec of a result that may be of another version of the code: knobs that it did not have are as
-// they are by default, and those that are no more are left out.
-func SpecOfKept(r *result.Result) (experiment.Spec, error) {
-	return experiment.SpecOf("", canonical(r.Spec))
-}

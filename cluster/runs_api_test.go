@@ -153,7 +153,7 @@ func TestSweepIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := v.(*SweepResult)
+	again := &SweepResult{v.(*batch.SweepResult)}
 	if a, b := again.String(), first.String(); a != b {
 		t.Errorf("kept as\n%s\nit was\n%s", a, b)
 	}

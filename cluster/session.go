@@ -2,15 +2,13 @@ package cluster
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
-	"strings"
 
 	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
 )
 
 // SessionFormat is the version of the session file. Older and newer ones are
@@ -201,9 +199,7 @@ func (s *Session) add(text []byte) error {
 	}
 	if rec.Session != nil {
 		h := *rec.Session
-		h.Spec.Set = normalKnobs(h.Spec.Set)
-		h.Values = normalKnobs(h.Values)
-		h.Seed = normalNumber(h.Seed)
+		h.Seed = knob.Known("seed", h.Seed)
 		s.Segments = append(s.Segments, Segment{Header: h})
 		return nil
 	}
@@ -231,7 +227,6 @@ func (r *record) fields() (n int) {
 func (r *record) step() Step {
 	switch {
 	case r.Change != nil:
-		r.Change.Set = normalKnobs(r.Change.Set)
 		return Step{VirtualNS: r.Change.VirtualNS, Change: r.Change}
 	case r.Transaction != nil:
 		return Step{VirtualNS: r.Transaction.VirtualNS, Transaction: r.Transaction}
@@ -242,65 +237,4 @@ func (r *record) step() Step {
 	default:
 		return Step{VirtualNS: r.End.VirtualNS, Checkpoint: r.End, End: true}
 	}
-}
-
-// decodeStrict decodes one JSON value: no unknown fields, nothing after it,
-// numbers as written.
-func decodeStrict(text []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	d.UseNumber()
-	if err := d.Decode(into); err != nil {
-		return misfit(err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something follows the JSON value")
-	}
-	return nil
-}
-
-// misfit says in JSON's words what encoding/json says in those of Go.
-func misfit(err error) error {
-	var t *json.UnmarshalTypeError
-	switch {
-	case err == io.EOF:
-		return errors.New("empty")
-	case !errors.As(err, &t):
-		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	want := "an object"
-	switch t.Type.Kind() {
-	case reflect.Int, reflect.Int64, reflect.Uint64:
-		want = "a whole number"
-	case reflect.String:
-		want = "a string"
-	case reflect.Bool:
-		want = "true or false"
-	}
-	return errors.New(strings.TrimSpace(t.Field + " must be " + want + ", not " + t.Value))
-}
-
-// normalKnobs turns JSON numbers into the int and float64 that the registry
-// takes. Anything else (a list, null) is left for the registry to refuse.
-func normalKnobs(k experiment.Knobs) experiment.Knobs {
-	for name, v := range k {
-		k[name] = normalNumber(v)
-	}
-	return k
-}
-
-func normalNumber(v any) any {
-	n, ok := v.(json.Number)
-	if !ok {
-		return v
-	}
-	if !strings.ContainsAny(n.String(), ".eE") {
-		if i, err := n.Int64(); err == nil {
-			return int(i)
-		}
-	}
-	if f, err := n.Float64(); err == nil {
-		return f
-	}
-	return n.String()
 }

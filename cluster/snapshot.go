@@ -1,12 +1,5 @@
 package cluster
 
-import (
-	"time"
-
-	"drtmx/engine"
-	"drtmx/engine/result"
-)
-
 // Snapshot is how a system stood after its latest slice.
 type Snapshot struct {
 	Sys          string  `json:"sys"`
@@ -29,67 +22,10 @@ type Snapshot struct {
 	Held         bool    `json:"held,omitempty"`        // paused in a run, which goes on when resumed
 }
 
-// state is GET /api/state: the latest window and how the system stands.
-type state struct {
-	*result.Window
-	Snapshot
-	KnobsVersion int `json:"knobs_version"` // of now; the window's may be older
-}
-
-// state names what frames report.
-func (m *member) state() string {
-	switch {
-	case m.err != nil:
-		return StateFailed
-	case m.paused && (m.goal == nil || m.goal.held) && m.replay == nil && !m.chase:
-		return StatePaused
-	case m.sys.State() == engine.StateDraining:
-		return StateDraining
-	}
-	return StateRunning
-}
-
-// store publishes the snapshot that other goroutines read.
-func (m *member) store() {
-	s := &Snapshot{
-		Sys: m.id, Name: m.name, Of: m.of, Epoch: m.epoch, State: m.state(), VirtualNS: m.sys.NowNS(), Pace: m.pace,
-		Speed: m.speed, KnobsVersion: m.sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkEpoch: m.forkEpoch, ForkNS: m.forkNS,
-		Without: m.without, CatchingUp: m.replay != nil, Behind: m.chase, Held: m.goal != nil && m.goal.held, Unrecorded: m.rec.broken(),
-	}
-	if s.State == StatePaused {
-		s.Speed = 0
-	}
-	if m.err != nil {
-		s.Error, s.Speed = oneLine(m.err.Error()), 0
-	}
-	m.snap.Store(s)
-}
-
-// publish sends a frame with what happened since the last one.
-func (m *member) publish(now time.Time) {
-	m.sent = now
-	m.store()
-	if m.twin != nil { // nobody sees it
-		m.windows, m.events = nil, nil
-		return
-	}
-	ws := m.windows
-	if len(ws) > frameWindows {
-		ws = ws[:frameWindows]
-	}
-	f := m.frame()
-	f.Windows, f.Events = ws, m.events
-	m.windows = append([]result.Window(nil), m.windows[len(ws):]...)
-	m.events = nil
-	m.agent.hub.publish(f)
-}
-
-// frame is a frame with the snapshot and the tasks, and nothing else yet.
-func (m *member) frame() *Frame {
-	s := m.snap.Load()
-	return &Frame{
-		Sys: s.Sys, Epoch: s.Epoch, State: s.State, Error: s.Error, VirtualNS: s.VirtualNS, Pace: s.Pace,
-		Speed: s.Speed, KnobsVersion: s.KnobsVersion, Unrecorded: s.Unrecorded, Tasks: m.agent.tasks.list(),
-		Twin: m.agent.standby.now(),
-	}
-}
+// States of a system as frames and GET /api/state report them.
+const (
+	StateRunning  = "running"
+	StatePaused   = "paused"
+	StateDraining = "draining"
+	StateFailed   = "failed"
+)

@@ -3,12 +3,11 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
-	"drtmx/cluster/runs"
+	"drtmx/cluster/tidy"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
@@ -84,91 +83,6 @@ func SweepWith(ctx context.Context, spec Spec, o SweepOptions, progress func(don
 	}
 	keepSweep(o.Note, spec, r)
 	return &SweepResult{r}, nil
-}
-
-// keepSweep keeps a sweep in the user's run store. Where that fails the store remembers why; the sweep is whole.
-func keepSweep(note string, spec experiment.Spec, r *batch.SweepResult) {
-	if s, err := runs.Default(); err == nil {
-		_, err = KeepSweep(s, note, spec, r)
-		s.Lost(err)
-	}
-}
-
-// RunCache is the user's run store, or nil where there can be none.
-func RunCache() batch.Cache {
-	s, err := runs.Default()
-	if err != nil {
-		return nil // every run is then computed
-	}
-	return StoreCache(s)
-}
-
-// StoreCache keeps results in a run store.
-func StoreCache(s *runs.Store) batch.Cache { return storeCache{s} }
-
-type storeCache struct{ s *runs.Store }
-
-func (c storeCache) Get(key string) (*result.Result, bool) {
-	b, ok := c.s.Get(storeKey(key))
-	if !ok {
-		return nil, false
-	}
-	return readResult(b)
-}
-
-// readResult is a result from its JSON.
-func readResult(b []byte) (*result.Result, bool) {
-	r := &result.Result{}
-	if json.Unmarshal(b, r) != nil {
-		return nil, false
-	}
-	r.Spec, r.PresetDiff = wholeNumbers(r.Spec), wholeNumbers(r.PresetDiff)
-	return r, true
-}
-
-func (c storeCache) Put(key string, r *result.Result) error {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	// A full or read-only disk costs time later, not this result.
-	c.s.Lost(c.s.Put(storeKey(key), b))
-	return nil
-}
-
-// Computing is what a run store may do besides: it keeps what is computed without a run.
-type Computing interface {
-	// Compute gives what is kept under the options of a computation of a package, or computes and keeps it. Code of the
-	// package and of all runs is a part of its address.
-	Compute(pkg, name string, options any, compute func() ([]byte, error)) ([]byte, error)
-}
-
-func (c storeCache) Compute(pkg, name string, options any, compute func() ([]byte, error)) ([]byte, error) {
-	key, err := runs.Key(result.CodeWith(pkg), "computed", pkg, name, options)
-	if err != nil {
-		return nil, err
-	}
-	body, _, err := c.s.Do(key, compute)
-	return body, err
-}
-
-// storeKey makes a key of the store from one of the engine, whatever its form. It is that of the run's point as well.
-func storeKey(k string) string {
-	key, err := runs.Key(result.CodeVersion(), "result", k)
-	if err != nil {
-		return "" // a string is always JSON; the store refuses "" in any case
-	}
-	return key
-}
-
-// wholeNumbers undoes what JSON does to the ints of a spec.
-func wholeNumbers(k experiment.Knobs) experiment.Knobs {
-	for n, v := range k {
-		if f, ok := v.(float64); ok && f == float64(int(f)) {
-			k[n] = int(f)
-		}
-	}
-	return k
 }
 
 func (s *SweepResult) String() string {
@@ -350,8 +264,19 @@ func (s *SweepResult) chart(metrics ...string) *charts.Chart {
 	return charts.Timeline(strings.Join(metrics, " and ")+" over "+over.Knob, x, tracks, nil)
 }
 
+// numberOf is a value of an axis as a number, if it is one.
+func numberOf(v any) (float64, bool) {
+	switch x := v.(type) {
+	case int:
+		return float64(x), true
+	case float64:
+		return x, true
+	}
+	return 0, false
+}
+
 func isNumeric(a experiment.Axis) bool {
-	return !slices.ContainsFunc(a.Values, func(v any) bool { _, ok := asFloat(v); return !ok })
+	return !slices.ContainsFunc(a.Values, func(v any) bool { _, ok := numberOf(v); return !ok })
 }
 
 // along is the axis that charts draw against, and how many points further its next value is: points
@@ -391,7 +316,7 @@ func (s *SweepResult) line(first int, metric string, numeric bool) charts.Series
 	}
 	place := func(i int) float64 { return float64(i) }
 	if numeric {
-		place = func(i int) float64 { x, _ := asFloat(over.Values[i]); return x }
+		place = func(i int) float64 { x, _ := numberOf(over.Values[i]); return x }
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(place(i), place(j)) })
 	}
 	for _, i := range order {
@@ -453,4 +378,27 @@ func (s *SweepResult) Err() error {
 		}
 	}
 	return refused
+}
+
+// Rows is a row for every run of every point: the axes, why a point has no run, and what ResultTable says of
+// a run, without the knobs that are the same everywhere.
+func (s *SweepResult) Rows() *tidy.Table {
+	t := &tidy.Table{}
+	begin := func(p batch.SweepPoint, failure any) {
+		t.Row()
+		for _, a := range s.Raw.Axes {
+			t.Set(a.Knob, p.Set[a.Knob])
+		}
+		t.Set("error", failure)
+	}
+	for _, p := range s.Raw.Points {
+		if p.Error != "" {
+			begin(p, oneLine(p.Error))
+		}
+		for _, r := range p.Runs {
+			begin(p, nil)
+			addResult(t, r)
+		}
+	}
+	return t
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"strings"
 
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -79,18 +78,4 @@ type PanicError struct {
 
 func (e *PanicError) Error() string {
 	return fmt.Sprintf("%s: simulator bug: %s", e.What, oneLine(e.Value))
-}
-
-// oneLine keeps the first line of a text that may come from anywhere.
-func oneLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(s); len(r) > 500 {
-		s = string(r[:497]) + "..."
-	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, s)
 }

@@ -14,6 +14,7 @@ import (
 	"drtmx/cluster"
 	"drtmx/cluster/runs"
 	"drtmx/dashboard/charts"
+	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 	"drtmx/notebooks/figures"
@@ -296,6 +297,9 @@ func keptText(k *cluster.Kept, ref string) (string, error) {
 	v, err := k.Value()
 	if err != nil {
 		return "", err
+	}
+	if s, ok := v.(*batch.SweepResult); ok {
+		v = &cluster.SweepResult{Raw: s}
 	}
 	if text, ok := v.(json.RawMessage); ok {
 		fig, err := figures.Read(text)

@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -12,6 +14,20 @@ import (
 type Axis struct {
 	Knob   string `json:"knob"`
 	Values []any  `json:"values"`
+}
+
+// UnmarshalJSON restores the canonical types of the values, as that of Knobs does.
+func (a *Axis) UnmarshalJSON(text []byte) error {
+	type plain Axis // without this method
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if err := dec.Decode((*plain)(a)); err != nil {
+		return err
+	}
+	for i, v := range a.Values {
+		a.Values[i] = knob.Known(a.Knob, v)
+	}
+	return nil
 }
 
 // MaxAxis and maxPoints bound a sweep, which a person may mistype.

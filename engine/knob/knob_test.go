@@ -1,6 +1,7 @@
 package knob
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -121,4 +122,23 @@ func panics(f func()) (did bool) {
 	defer func() { did = recover() != nil }()
 	f()
 	return false
+}
+
+// From 2^53 on a double stands for several whole numbers: what JSON writes as one arrives as written, and
+// what only a double can hold is refused.
+func TestLargeWholeNumbersArriveAsWritten(t *testing.T) {
+	const big = 1<<53 + 1
+	var s State
+	if err := json.Unmarshal([]byte(`{"name":"cache.bytes","value":9007199254740993,"default":9007199254740995}`), &s); err != nil || s.Value != big || s.Default != big+2 {
+		t.Errorf("read %v and %v, %v", s.Value, s.Default, err)
+	}
+	var v Values
+	if err := json.Unmarshal([]byte(`{"unknown":9007199254740993}`), &v); err != nil || v["unknown"] != big {
+		t.Errorf("read %v, %v", v, err)
+	}
+	for _, x := range []any{float64(1 << 53), json.Number("9007199254740993.0"), "9007199254740993.0"} {
+		if c, rule := (Knob{Kind: Int}).Canonical(x); rule == "" {
+			t.Errorf("%v became %v", x, c)
+		}
+	}
 }

@@ -195,7 +195,7 @@ func decimal(s string) (float64, bool) {
 }
 
 func wholeNumber(f float64, want string) (any, string) {
-	if f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+	if f != math.Trunc(f) || math.Abs(f) >= 1<<53 { // from there on a double stands for several whole numbers
 		return nil, "must be " + want
 	}
 	return int(f), ""

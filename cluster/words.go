@@ -2,15 +2,13 @@ package cluster
 
 import (
 	"fmt"
-	"html"
 	"math"
 	"sort"
 	"strings"
 
 	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 )
-
-func esc(s string) string { return html.EscapeString(s) }
 
 // nsText writes virtual time as a person reads it.
 func nsText(ns int64) string {
@@ -58,7 +56,7 @@ func percent(x float64) string {
 // signed writes a relative change.
 func signed(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }
 
-func sortedKnobs(k Knobs) []string {
+func sortedKnobs(k experiment.Knobs) []string {
 	names := make([]string, 0, len(k))
 	for n := range k {
 		names = append(names, n)
@@ -67,7 +65,7 @@ func sortedKnobs(k Knobs) []string {
 	return names
 }
 
-func knobText(k Knobs) string {
+func knobText(k experiment.Knobs) string {
 	var b strings.Builder
 	for i, n := range sortedKnobs(k) {
 		if i > 0 {
@@ -78,27 +76,31 @@ func knobText(k Knobs) string {
 	return b.String()
 }
 
-func sortedBools(m map[string]bool) []string {
-	names := make([]string, 0, len(m))
-	for n := range m {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
-}
-
-// absent turns the 0 of a percentile without samples into a gap of the line.
-func absent(x float64) float64 {
-	if x == 0 {
-		return math.NaN()
-	}
-	return x
-}
-
 // counted writes a number of things.
 func counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// oneLine keeps the first line of a text that may come from anywhere.
+func oneLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > 500 {
+		s = string(r[:497]) + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func clip(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:57]) + "..."
+	}
+	return s
 }

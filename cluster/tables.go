@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"drtmx/cluster/tidy"
-	"drtmx/engine/batch"
 	"drtmx/engine/result"
 )
 
@@ -68,27 +67,4 @@ func addResult(t *tidy.Table, r *result.Result) {
 			t.Set(p, numbers[p])
 		}
 	}
-}
-
-// Rows is a row for every run of every point: the axes, why a point has no run, and what ResultTable says of
-// a run, without the knobs that are the same everywhere.
-func (s *SweepResult) Rows() *tidy.Table {
-	t := &tidy.Table{}
-	begin := func(p batch.SweepPoint, failure any) {
-		t.Row()
-		for _, a := range s.Raw.Axes {
-			t.Set(a.Knob, p.Set[a.Knob])
-		}
-		t.Set("error", failure)
-	}
-	for _, p := range s.Raw.Points {
-		if p.Error != "" {
-			begin(p, oneLine(p.Error))
-		}
-		for _, r := range p.Runs {
-			begin(p, nil)
-			addResult(t, r)
-		}
-	}
-	return t
 }
