@@ -127,7 +127,7 @@ func (a *Agent) begin(spec experiment.Spec) ([]*member, error) {
 		m, err := a.nth(i, len(specs), s)
 		if err != nil {
 			for _, m := range list {
-				closeSystem(m.sys)
+				closeSystem(m.Sys)
 			}
 			return nil, err
 		}
@@ -186,7 +186,7 @@ func (a *Agent) nth(i, of int, spec experiment.Spec) (*member, error) {
 		closeSystem(sys)
 		return nil, err
 	}
-	rec.lost = a.lost
+	rec.tell(a.lost)
 	return newMember(a, id, sys, rec), nil
 }
 
@@ -223,8 +223,8 @@ func (a *Agent) resume(path string) (*member, error) {
 		return nil, err
 	}
 	g := &s.Segments[len(s.Segments)-1]
-	rec := &recorder{file: file, lost: a.lost}
-	rec.adopt(g)
+	rec := continueRecorder(g, file)
+	rec.tell(a.lost)
 	m := newMember(a, "a", sys, rec)
 	m.replay = &replay{steps: g.Steps, target: g.EndNS(), task: "catch up a"}
 	return m, nil
@@ -335,17 +335,17 @@ func (a *Agent) Set(ctx context.Context, sys string, k experiment.Knobs, by stri
 
 // Knobs is the registry as it stands in a system.
 func (a *Agent) Knobs(ctx context.Context, sys string) ([]experiment.KnobState, error) {
-	return fetch(ctx, a, sys, func(m *member) ([]experiment.KnobState, error) { return m.sys.Knobs(), nil })
+	return fetch(ctx, a, sys, func(m *member) ([]experiment.KnobState, error) { return m.Sys.Knobs(), nil })
 }
 
 // Spec is a system's spec with every live change applied.
 func (a *Agent) Spec(ctx context.Context, sys string) (experiment.Spec, error) {
-	return fetch(ctx, a, sys, func(m *member) (experiment.Spec, error) { return m.sys.Spec(), nil })
+	return fetch(ctx, a, sys, func(m *member) (experiment.Spec, error) { return m.Sys.Spec(), nil })
 }
 
 // Windows returns the kept windows from index from on.
 func (a *Agent) Windows(ctx context.Context, sys string, from int) ([]result.Window, error) {
-	return fetch(ctx, a, sys, func(m *member) ([]result.Window, error) { return m.sys.Windows(from), nil })
+	return fetch(ctx, a, sys, func(m *member) ([]result.Window, error) { return m.Sys.Windows(from), nil })
 }
 
 // Events are the latest things that happened to a system, oldest first.
@@ -355,7 +355,7 @@ func (a *Agent) Events(ctx context.Context, sys string) ([]Event, error) {
 
 // Result is what was measured since the last Run began, or since 0.
 func (a *Agent) Result(ctx context.Context, sys string) (*result.Result, error) {
-	return fetch(ctx, a, sys, func(m *member) (*result.Result, error) { return m.sys.Result(), nil })
+	return fetch(ctx, a, sys, func(m *member) (*result.Result, error) { return m.Sys.Result(), nil })
 }
 
 // Session is the recording of a system so far, as a session file. One that catches up
@@ -372,7 +372,7 @@ func (a *Agent) Recorded(ctx context.Context, sys string) (*result.Result, []byt
 	}
 	x, err := fetch(ctx, a, sys, func(m *member) (both, error) {
 		session, err := m.sessionSoFar()
-		return both{m.sys.Result(), session}, err
+		return both{m.Sys.Result(), session}, err
 	})
 	return x.result, x.session, err
 }
@@ -381,7 +381,7 @@ func (m *member) sessionSoFar() ([]byte, error) {
 	if err := m.caughtUp(); err != nil {
 		return nil, err
 	}
-	now := m.mark()
+	now := m.Mark()
 	return m.rec.bytes(&now)
 }
 

@@ -85,10 +85,10 @@ func paced(t *testing.T, a *Agent, pace int64, clock, stall time.Duration) (ns i
 		end := now.Add(clock)
 		m.pace, m.paused = pace, false
 		m.anchor(now)
-		from := m.sys.NowNS()
+		from := m.Sys.NowNS()
 		for now = now.Add(stall); now.Before(end); now = now.Add(m.turn(now)) {
 		}
-		ns = m.sys.NowNS() - from
+		ns = m.Sys.NowNS() - from
 		m.paused = true
 	}); err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestPaceHolds(t *testing.T) {
 	began, from := time.Now(), stateOf(t, a, "").VirtualNS
 	eventually(t, "it runs", func() bool { return stateOf(t, a, "").VirtualNS > from+pace/20 })
 	ns := stateOf(t, a, "").VirtualNS - from
-	if most := float64(pace) * (time.Since(began) + 10*sliceWall).Seconds(); float64(ns) > most {
+	if most := float64(pace) * (time.Since(began) + 10*SliceWall).Seconds(); float64(ns) > most {
 		t.Errorf("%d ns in %v", ns, time.Since(began))
 	}
 	if err := a.Pace(bg, "", 0); err != nil {
@@ -379,13 +379,13 @@ func TestSlicesDoNotGrowInADrain(t *testing.T) {
 	a := newFake(t, Options{Paused: true}, fakeOptions{})
 	grows := func(state string) (n int) {
 		if err := a.call(bg, "a", func(m *member) error {
-			real, was := m.sys, m.slice
-			defer func() { m.sys = real }()
-			m.sys = inState{real, state}
+			real, was := m.Sys, m.Slice()
+			defer func() { m.Sys = real }()
+			m.Sys = inState{real, state}
 			for range 20 { // one may be slow on a machine that is busy
-				m.advance(m.slice)
+				m.advance(m.Slice())
 			}
-			n = int(m.slice / was)
+			n = int(m.Slice() / was)
 			m.slice = was
 			return nil
 		}); err != nil {

@@ -33,7 +33,7 @@ func (a *Agent) background(r *http.Request, m *member, j job) (any, error) {
 		if names := userCode(m.added); len(names) > 0 {
 			return &experiment.SpecError{Field: j.field, Value: strings.Join(names, ", "), Rule: "the system has transactions of a user's, whose code no other system has", Next: j.verb + " a system without them"}
 		}
-		spec, version, epoch = m.sys.Spec(), m.sys.KnobsVersion(), m.epoch
+		spec, version, epoch = m.Sys.Spec(), m.Sys.KnobsVersion(), m.epoch
 		return nil
 	}); err != nil {
 		return nil, err

@@ -73,7 +73,7 @@ func (a *Agent) Pause(ctx context.Context, sys string) error {
 		}
 		m.paused = true
 		if g != nil && !g.run {
-			why := fmt.Sprintf("was paused at %d ns, before the end of its step at %d ns", m.sys.NowNS(), g.to)
+			why := fmt.Sprintf("was paused at %d ns, before the end of its step at %d ns", m.Sys.NowNS(), g.to)
 			m.cancelStep(g, &EndedError{m.id, why})
 			return nil
 		}
@@ -196,7 +196,7 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64) (*result.Result, e
 		if m.epoch != epoch {
 			return resetError(m.id)
 		}
-		r = m.sys.Result()
+		r = m.Sys.Result()
 		return nil
 	})
 	if err != nil {

@@ -135,7 +135,7 @@ func slowly() (slices chan struct{}, release func()) {
 	go func() {
 		defer close(slices)
 		for {
-			time.Sleep(sliceWall)
+			time.Sleep(SliceWall)
 			select {
 			case slices <- struct{}{}:
 			case <-stop:

@@ -17,7 +17,7 @@ import (
 // Latency is the distribution of latency in the latest windows of a system under its present knobs, nil while
 // nothing was committed.
 func (a *Agent) Latency(ctx context.Context, sys string) (*result.Histogram, error) {
-	return fetch(ctx, a, sys, func(m *member) (*result.Histogram, error) { return m.sys.RecentLatency(), nil })
+	return fetch(ctx, a, sys, func(m *member) (*result.Histogram, error) { return m.Sys.RecentLatency(), nil })
 }
 
 // Staleness is how old what snapshots read was, in the latest windows of a system under its present knobs.
@@ -30,8 +30,8 @@ type Staleness struct {
 // Staleness is that of a system.
 func (a *Agent) Staleness(ctx context.Context, sys string) (Staleness, error) {
 	return fetch(ctx, a, sys, func(m *member) (Staleness, error) {
-		s := Staleness{Reads: m.sys.RecentStaleness()}
-		s.BoundNS, s.Bounded = m.sys.StalenessBound()
+		s := Staleness{Reads: m.Sys.RecentStaleness()}
+		s.BoundNS, s.Bounded = m.Sys.StalenessBound()
 		return s, nil
 	})
 }

@@ -15,7 +15,7 @@ func (a *Agent) SetEach(ctx context.Context, systems []string, k experiment.Knob
 			if err := m.live(); err != nil {
 				return err
 			}
-			return m.sys.Check(k)
+			return m.Sys.Check(k)
 		})
 		if err != nil {
 			return nil, err

@@ -49,7 +49,7 @@ func (a *Agent) finish(ctx context.Context, sys string) (*result.Result, error) 
 		m.agent.standby.drop(m) // which has no drain to follow
 		m.endRecording()        // a replay ends before the drain
 		m.paused = true
-		err := m.sys.DrainWith(ctx, nil)
+		err := m.Sys.DrainWith(ctx, nil)
 		m.collect()
 		if err != nil {
 			m.fail(err)
@@ -57,6 +57,6 @@ func (a *Agent) finish(ctx context.Context, sys string) (*result.Result, error) 
 		}
 		m.publish(time.Now())
 		m.endHistory()
-		return m.sys.Result(), nil
+		return m.Sys.Result(), nil
 	})
 }

@@ -62,13 +62,13 @@ func (m *member) follow(now time.Time) time.Duration {
 	if ok {
 		to = min(to, st.VirtualNS)
 	}
-	switch at := m.sys.NowNS(); {
+	switch at := m.Sys.NowNS(); {
 	case at < to:
 		done := m.agent.slot(now, f.limit.Load() != noLimit)
 		if done == nil {
 			return hiddenWait
 		}
-		m.advance(min(m.slice, to-at))
+		m.advance(min(m.Slice(), to-at))
 		done()
 	case ok && st.VirtualNS == at:
 		f.next++
@@ -99,7 +99,7 @@ func (a *Agent) slot(now time.Time, ghost bool) (done func()) {
 // meanwhile and does not wait.
 func (m *member) pursue(now time.Time) time.Duration {
 	o := m.origin.snap.Load()
-	gap, near := o.VirtualNS-m.sys.NowNS(), m.lead()
+	gap, near := o.VirtualNS-m.Sys.NowNS(), m.lead()
 	if o.State == StatePaused || o.State == StateFailed {
 		near = 0 // it does not come closer by itself
 	}
@@ -110,8 +110,8 @@ func (m *member) pursue(now time.Time) time.Duration {
 		return 0
 	}
 	m.agent.spare.press(now)
-	m.advance(min(m.slice, gap))
-	m.agent.taskProgress(catchUpTask(m.id), m.sys.NowNS(), o.VirtualNS)
+	m.advance(min(m.Slice(), gap))
+	m.agent.taskProgress(catchUpTask(m.id), m.Sys.NowNS(), o.VirtualNS)
 	return 0
 }
 

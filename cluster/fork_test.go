@@ -67,7 +67,7 @@ func TestInterruptedForkIsClosed(t *testing.T) {
 
 // A slice that takes long whatever its length does not make slices ever shorter, until nothing moves.
 func TestSlowSlicesStayLongEnough(t *testing.T) {
-	a := newFakes(t, fakeOptions{slow: 2*sliceWall + 5*time.Millisecond})
+	a := newFakes(t, fakeOptions{slow: 2*SliceWall + 5*time.Millisecond})
 	ctx, cancel := context.WithTimeout(bg, 20*time.Second)
 	defer cancel()
 	if err := a.Step(ctx, "a", 30_000); err != nil {

@@ -4,21 +4,8 @@ import (
 	"encoding/json"
 	"sync"
 
-	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
-
-// Event is something that happened to a system at a virtual time.
-type Event struct {
-	VirtualNS int64            `json:"virtual_ns"`
-	Kind      string           `json:"kind"` // knob, preset, auto, retrain, fault, failed, reset, fork; close in frames only
-	By        string           `json:"by,omitempty"`
-	Version   int              `json:"version,omitempty"` // of the knobs from here on
-	Set       experiment.Knobs `json:"set,omitempty"`
-	Was       experiment.Knobs `json:"was,omitempty"`
-	Pending   bool             `json:"pending,omitempty"` // a drain barrier stands before it
-	Text      string           `json:"text,omitempty"`
-}
 
 // Task is long work with progress: a figure, a fork that catches up.
 type Task struct {

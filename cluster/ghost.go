@@ -108,8 +108,7 @@ func (a *Agent) ghostOf(g *past) (Snapshot, bool) {
 // become makes a fork of a system that has no place yet.
 func (m *member) become(id string, g *past, by string) {
 	m.id, m.pace, m.paused, m.origin, m.forkOf, m.forkEpoch, m.forkNS, m.without = id, g.pace, g.paused, g.of, g.id, g.epoch, g.at, g.first
-	m.rec = &recorder{}
-	m.rec.adopt(&g.segment)
+	m.rec = continueRecorder(&g.segment, nil)
 	m.keep(Event{VirtualNS: g.at, Kind: "fork", By: by, Text: fmt.Sprintf("from %s, without change %d", g.id, g.first-1)})
 }
 
@@ -125,7 +124,7 @@ func (a *Agent) adopt(ctx context.Context, p *place, m *member, g *past, by stri
 		if m.chase = done > g.changes; !m.chase {
 			m.replay = &replay{steps: g.segment.Steps, next: done, target: g.at, code: g.code, task: catchUpTask(p.id)}
 		}
-		if !m.chase || g.of.snap.Load().VirtualNS-m.sys.NowNS() > m.lead() {
+		if !m.chase || g.of.snap.Load().VirtualNS-m.Sys.NowNS() > m.lead() {
 			a.catchesUp(m)
 		}
 		m.anchor(time.Now())

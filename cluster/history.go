@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"runtime"
 
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -64,55 +63,4 @@ func (h *HistoryFile) cause(err error) error {
 		return pe.Err
 	}
 	return err
-}
-
-// History writes every access of every transaction from the beginning on to a file: lines of JSON
-// if its name ends in .jsonl, a Jepsen history if it ends in .edn. See Cluster.History.
-func (c *Client) History(path string) error {
-	l, ok := c.d.(*local)
-	if !ok {
-		return &experiment.SpecError{Field: "system", Value: c.sys, Rule: "is another process's, whose history is not written here", Next: "open a cluster here with Up, or replay its session: drtmx replay SESSION --history FILE"}
-	}
-	defer runtime.KeepAlive(l)
-	_, err := fetch(c.context(), l.agent, c.sys, func(m *member) (struct{}, error) {
-		if err := m.free(); err != nil {
-			return struct{}{}, err
-		}
-		return struct{}{}, m.record(path)
-	})
-	return err
-}
-
-// History writes every access of every transaction to a file, streamed as the cluster runs: lines
-// of JSON if its name ends in .jsonl, a Jepsen history for Elle's rw-register if it ends in .edn.
-// Call it before the first Run, or after a Reset. The file is whole after Finish, Close or Reset;
-// the result of Finish says if it could not be written.
-func (c *Cluster) History(path string) *Cluster {
-	must(c.c.History(path))
-	return c
-}
-
-// record begins the history of the member's system.
-func (m *member) record(path string) error {
-	f, err := CreateHistory(m.sys.Spec(), path)
-	if err != nil {
-		return err
-	}
-	if err := m.sys.RecordHistory(path, f); err != nil {
-		f.Close()
-		return err
-	}
-	m.history = f
-	return nil
-}
-
-// endHistory writes the rest of the history and closes its file.
-func (m *member) endHistory() {
-	if m.history == nil {
-		return
-	}
-	m.sys.EndHistory()
-	// What a full disk refuses the writes have said; a file without them has nothing to lose.
-	_ = m.history.Close()
-	m.history = nil
 }

@@ -96,7 +96,7 @@ func (m *member) pastHistory(to int64) (*pastHistory, error) {
 	if names := userCode(m.added); len(names) > 0 {
 		return nil, &experiment.SpecError{Field: "history", Value: strings.Join(names, ", "), Rule: "the system has transactions of a user's, whose code no replay has", Next: "call c.History(FILE) in the notebook before its first run"}
 	}
-	now := m.mark()
+	now := m.Mark()
 	if to > now.VirtualNS {
 		return nil, &experiment.SpecError{Field: "to", Value: fmt.Sprint(to), Rule: fmt.Sprintf("is later than now, %d ns", now.VirtualNS), Next: "leave it out for all until now"}
 	}
@@ -141,7 +141,7 @@ func (a *Agent) replayHistory(ctx context.Context, h *pastHistory, out io.Writer
 	told := time.Now()
 	var done Replayed
 	done.OK = true
-	err := h.segment.rerun(ctx, ReplayOptions{Open: a.open, turn: a.spareTurn, HistoryName: h.file, History: untilFails{out, cancel}},
+	err := h.segment.rerun(ctx, ReplayOptions{Open: a.open, Turn: a.spareTurn, Slice: hiddenSlice, HistoryName: h.file, History: untilFails{out, cancel}},
 		func(now int64) {
 			if time.Since(told) > frameEvery {
 				told = time.Now()

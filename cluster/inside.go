@@ -15,9 +15,9 @@ import (
 func (a *Agent) Inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error) {
 	return fetch(ctx, a, sys, func(m *member) ([]result.NodeInside, error) {
 		if measured {
-			return m.sys.Result().Inside, nil
+			return m.Sys.Result().Inside, nil
 		}
-		return m.sys.Inside(), nil
+		return m.Sys.Inside(), nil
 	})
 }
 

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"drtmx/cluster/work"
-	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -22,7 +21,7 @@ import (
 
 // Lab is where workers compute the points of sweeps and figures: a NATS server with JetStream that they and this process
 // are connected to. See package work.
-type Lab struct {
+type labConn struct {
 	URL string
 	q   *work.Remote
 	s   *sender
@@ -32,42 +31,20 @@ type Lab struct {
 	procs []*process
 }
 
-// JoinLab connects to a lab, as "nats://host:4222". In a notebook:
-//
-//	lab := cluster.JoinLab("nats://host:4222")
-//	cluster.Sweep(spec, axis, lab)
-func JoinLab(url string) *Lab {
-	l, err := OpenLab(charts.Context(), work.Options{URL: url})
-	must(err)
-	return l
-}
-
-// JoinLabWith is JoinLab with a credentials file and the certificate of who signed the server's; "" for none.
-func JoinLabWith(url, creds, ca string) *Lab {
-	l, err := OpenLab(charts.Context(), work.Options{URL: url, Creds: creds, CA: ca})
-	must(err)
-	return l
-}
-
-// OpenLab is JoinLab for programs.
-func OpenLab(ctx context.Context, o work.Options) (*Lab, error) {
+// openLab connects to a lab, as "nats://host:4222".
+func openLab(ctx context.Context, o work.Options) (*labConn, error) {
 	q, err := work.Dial(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	return &Lab{URL: o.URL, q: q, s: newSender(q, underWay, 0)}, nil
+	return &labConn{URL: o.URL, q: q, s: newSender(q, underWay, 0)}, nil
 }
 
-// Use gives who computes runs: the lab, or for nil a queue in this process. The function is called when all have ended.
-func (l *Lab) Use() (batch.Runner, func()) {
-	if l == nil {
-		return here()
-	}
-	return l.s, func() {}
-}
+// Runner computes runs in the lab.
+func (l *labConn) Runner() batch.Runner { return l.s }
 
 // Close leaves the lab. One that StartLab started ends.
-func (l *Lab) Close() {
+func (l *labConn) Close() {
 	l.q.Close()
 	for i := len(l.procs) - 1; i >= 0; i-- { // the server last
 		l.procs[i].end()
@@ -75,13 +52,6 @@ func (l *Lab) Close() {
 	if l.dir != "" {
 		_ = os.RemoveAll(l.dir) // it is in the folder for temporary files
 	}
-}
-
-// Workers are those of the lab, as they are now.
-func (l *Lab) Workers() *LabWorkers {
-	w, err := l.Ask(charts.Context())
-	must(err)
-	return w
 }
 
 // LabWorkers are the workers of a lab.
@@ -93,8 +63,8 @@ type LabWorkers struct {
 	BeyondBytes int64
 }
 
-// Ask is Workers for programs.
-func (l *Lab) Ask(ctx context.Context) (*LabWorkers, error) {
+// Ask is who works in the lab now.
+func (l *labConn) Ask(ctx context.Context) (*LabWorkers, error) {
 	list, err := l.q.Workers(ctx)
 	if err != nil {
 		return nil, err
@@ -184,26 +154,19 @@ func (w *LabWorkers) HTML() string {
 	return b.String() + "</table>"
 }
 
-func (l *Lab) String() string { return "lab at " + l.URL }
+func (l *labConn) String() string { return "lab at " + l.URL }
 
 // HTML is String for a notebook.
-func (l *Lab) HTML() string { return "<p>" + html.EscapeString(l.String()) + "</p>" }
-
-// StartLab starts a server and so many workers on this machine, each a process of its own with one point at once. It needs the
-// command drtmx; see CommandPath. Close ends them, and so does the end of this process.
-func StartLab(workers int) *Lab {
-	l, err := NewLab(charts.Context(), workers)
-	must(err)
-	return l
-}
+func (l *labConn) HTML() string { return "<p>" + html.EscapeString(l.String()) + "</p>" }
 
 const (
 	maxLocal   = 64
 	startLimit = 20 * time.Second
 )
 
-// NewLab is StartLab for programs.
-func NewLab(ctx context.Context, workers int) (_ *Lab, err error) {
+// newLab starts a server and so many workers on this machine, each a process of its own with one point at once. It needs the
+// command drtmx; see CommandPath. Close ends them, and so does the end of this process.
+func newLab(ctx context.Context, workers int) (_ *labConn, err error) {
 	if workers < 1 || workers > maxLocal {
 		return nil, &experiment.SpecError{Field: "workers", Value: fmt.Sprint(workers), Rule: fmt.Sprintf("must be from 1 to %d", maxLocal), Next: "one per core is enough"}
 	}
@@ -215,7 +178,7 @@ func NewLab(ctx context.Context, workers int) (_ *Lab, err error) {
 	if err != nil {
 		return nil, err
 	}
-	lab := &Lab{dir: dir}
+	lab := &labConn{dir: dir}
 	defer func() {
 		if err != nil {
 			for _, p := range lab.procs {
@@ -229,7 +192,7 @@ func NewLab(ctx context.Context, workers int) (_ *Lab, err error) {
 		return nil, err
 	}
 	lab.procs = append(lab.procs, server)
-	joined, err := OpenLab(ctx, work.Options{URL: server.first})
+	joined, err := openLab(ctx, work.Options{URL: server.first})
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +208,7 @@ func NewLab(ctx context.Context, workers int) (_ *Lab, err error) {
 }
 
 // gather waits until so many workers answer.
-func (l *Lab) gather(ctx context.Context, workers int) error {
+func (l *labConn) gather(ctx context.Context, workers int) error {
 	for began := time.Now(); time.Since(began) < startLimit; {
 		w, err := l.Ask(ctx)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -14,13 +13,8 @@ import (
 )
 
 const (
-	// sliceWall is how long a slice should take: a command waits at most about
-	// this long, a frame goes out every other slice.
-	sliceWall  = 15 * time.Millisecond
+	// frameEvery lets a frame go out every other slice.
 	frameEvery = 33 * time.Millisecond
-	firstSlice = 10_000 // ns of virtual time, before the speed is known
-	sliceLimit = int64(time.Second)
-	sliceLeast = int64(1_000) // of a slice that takes long whatever its length, as on a computer that has other work
 	// checkpointEvery is in wall time: digest and windows go into the session.
 	checkpointEvery = 2 * time.Second
 	// frameWindows bounds one frame; more windows go out with the next.
@@ -46,13 +40,12 @@ type member struct {
 	rec    *recorder
 
 	// loop
-	sys       System
+	Track
 	epoch     string
 	window    int64 // length of one
 	err       error // what failed it
 	paused    bool
 	pace      int64
-	slice     int64
 	goal      *step   // a step or run in progress
 	replay    *replay // a session being caught up with
 	added     []addedCode
@@ -67,7 +60,6 @@ type member struct {
 	dragged   drag
 	dueWall   time.Time // pacing: dueVirt is due at dueWall
 	dueVirt   int64
-	hash      windowHash
 	windows   []result.Window // cut, not yet sent
 	events    []Event         // likewise
 	autos     int             // primitives that changed by themselves and have been told
@@ -113,9 +105,8 @@ var errClosed = errors.New("the cluster is closed")
 
 func newMember(a *Agent, id string, sys System, rec *recorder) *member {
 	m := &member{
-		id: id, name: sys.Spec().Name, agent: a, sys: sys, rec: rec, epoch: newEpoch(), window: windowNS(sys.Values()),
+		id: id, name: sys.Spec().Name, agent: a, Track: NewTrack(sys), rec: rec, epoch: newEpoch(), window: windowNS(sys.Values()),
 		cmds: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
-		slice: firstSlice,
 	}
 	return m
 }
@@ -224,13 +215,13 @@ func (m *member) turn(now time.Time) time.Duration {
 		return m.pursue(now)
 	case m.goal != nil && m.goal.held:
 		return m.flushLater(now)
-	case m.goal != nil && m.goal.settle && m.sys.State() == engine.StateDraining:
+	case m.goal != nil && m.goal.settle && m.Sys.State() == engine.StateDraining:
 		m.advance(settleStep)
 		return 0
 	case m.goal != nil:
 		m.agent.spare.press(now)
-		m.goal.begin(m.sys)
-		m.advance(min(m.slice, m.goal.to-m.sys.NowNS()))
+		m.goal.begin(m.Sys)
+		m.advance(min(m.Slice(), m.goal.to-m.Sys.NowNS()))
 		m.stepDone()
 		return 0
 	case m.paused:
@@ -243,12 +234,12 @@ func (m *member) turn(now time.Time) time.Duration {
 	}
 	if m.pace == 0 || m.agent.behind(m) {
 		m.agent.spare.press(now)
-		m.advance(min(m.slice, room))
+		m.advance(min(m.Slice(), room))
 		return 0
 	}
 	due := m.dueVirt + int64(float64(now.Sub(m.dueWall))*float64(m.pace)/1e9)
-	ahead := due - m.sys.NowNS()
-	quantum := max(1, int64(float64(m.pace)*sliceWall.Seconds()))
+	ahead := due - m.Sys.NowNS()
+	quantum := max(1, int64(float64(m.pace)*SliceWall.Seconds()))
 	if ahead < quantum {
 		return max(time.Millisecond, time.Duration(float64(quantum-ahead)/float64(m.pace)*1e9))
 	}
@@ -256,10 +247,10 @@ func (m *member) turn(now time.Time) time.Duration {
 		m.agent.spare.press(now)
 	}
 	if ahead > 10*quantum { // slower than the pace asks: no burst afterwards
-		m.dueWall, m.dueVirt = now, m.sys.NowNS()+quantum
+		m.dueWall, m.dueVirt = now, m.Sys.NowNS()+quantum
 		ahead = quantum
 	}
-	m.advance(min(ahead, m.slice, room))
+	m.advance(min(ahead, m.Slice(), room))
 	return 0
 }
 
@@ -277,7 +268,7 @@ func (m *member) flushLater(now time.Time) time.Duration {
 
 // anchor restarts pacing from now.
 func (m *member) anchor(now time.Time) {
-	m.dueWall, m.dueVirt = now, m.sys.NowNS()
+	m.dueWall, m.dueVirt = now, m.Sys.NowNS()
 	m.rateWall, m.rateVirt = now, m.dueVirt
 }
 
@@ -294,47 +285,34 @@ func (m *member) advance(d int64) {
 		m.fail(err)
 	}
 	if dt := now.Sub(m.rateWall); dt > 500*time.Millisecond {
-		m.speed = float64(m.sys.NowNS()-m.rateVirt) / dt.Seconds()
-		m.rateWall, m.rateVirt = now, m.sys.NowNS()
+		m.speed = float64(m.Sys.NowNS()-m.rateVirt) / dt.Seconds()
+		m.rateWall, m.rateVirt = now, m.Sys.NowNS()
 	}
 	m.store()
 	if m.err == nil && m.replay == nil && now.Sub(m.checked) >= checkpointEvery {
 		m.checked = now
-		m.rec.checkpoint(m.mark(), false)
+		m.rec.checkpoint(m.Mark(), false)
 	}
 	if now.Sub(m.sent) >= frameEvery {
 		m.publish(now)
 	}
 }
 
-// slide moves virtual time by d, and aims at slices of sliceWall. A drain says nothing of what a
-// slice will take once there is load again: they do not grow with it.
+// slide moves virtual time by d. A hidden system does so in short slices, a shown one is counted.
 func (m *member) slide(d int64) error {
-	draining, aim := m.sys.State() == engine.StateDraining, sliceWall
 	if m.twin != nil {
-		aim = hiddenSlice
-	} else if m.agent != nil {
-		defer m.agent.spare.live(d)()
+		return m.Slide(d, hiddenSlice)
 	}
-	began := time.Now()
-	err := guarded("advance", func() error { return m.sys.Advance(d) })
-	switch wall := time.Since(began); {
-	case wall > 2*aim:
-		m.slice = max(sliceLeast, int64(float64(d)*float64(aim)/float64(wall)))
-	case wall < aim/2 && d >= m.slice && !draining:
-		m.slice = min(2*m.slice, sliceLimit)
-	}
-	return err
+	defer m.agent.spare.live(d)()
+	return m.Slide(d, SliceWall)
 }
 
 // collect takes the windows that were cut since the last time.
 func (m *member) collect() {
-	ws := m.sys.Windows(m.hash.n)
-	for i := range ws {
-		if err := m.hash.add(&ws[i]); err != nil {
-			m.fail(fmt.Errorf("simulator bug: %w", err))
-			return
-		}
+	ws, err := m.Cut()
+	if err != nil {
+		m.fail(err)
+		return
 	}
 	if len(ws) > 0 {
 		last := ws[len(ws)-1]
@@ -347,19 +325,11 @@ func (m *member) collect() {
 // tellAutos makes events of the primitives that changed by themselves, which
 // they do at the end of windows.
 func (m *member) tellAutos() {
-	list := m.sys.AutoChanges()
+	list := m.Sys.AutoChanges()
 	for _, a := range list[m.autos:] {
 		m.keep(Event{VirtualNS: a.VirtualNS, Kind: "auto", Text: fmt.Sprintf("auto: %s %s → %s, because %s", a.Phase, a.From, a.To, a.Because)})
 	}
 	m.autos = len(list)
-}
-
-// mark is the state of the recording now.
-func (m *member) mark() Checkpoint {
-	return Checkpoint{
-		VirtualNS: m.sys.NowNS(), Digest: m.sys.Digest(), Windows: m.hash.n,
-		WindowsHash: m.hash.hex(), KnobsVersion: m.sys.KnobsVersion(),
-	}
 }
 
 // fail stops the system where it is: it can be looked at and reset.
@@ -369,7 +339,7 @@ func (m *member) fail(err error) {
 	}
 	m.err = err
 	if m.replay == nil { // else the file is already past this time
-		m.rec.failed(Broken{VirtualNS: m.sys.NowNS(), Error: oneLine(err.Error())})
+		m.rec.failed(Broken{VirtualNS: m.Sys.NowNS(), Error: oneLine(err.Error())})
 	}
 	m.replay, m.chase = nil, false
 	m.event(Event{Kind: "failed", Text: oneLine(err.Error())})
@@ -382,7 +352,7 @@ func (m *member) fail(err error) {
 }
 
 func (m *member) event(e Event) {
-	e.VirtualNS = m.sys.NowNS()
+	e.VirtualNS = m.Sys.NowNS()
 	m.keep(e)
 }
 
@@ -400,7 +370,7 @@ func (m *member) stepDone() {
 	if g == nil { // failed
 		return
 	}
-	if m.sys.NowNS() < g.to {
+	if m.Sys.NowNS() < g.to {
 		return
 	}
 	m.goal = nil
@@ -418,7 +388,7 @@ func (m *member) beginStep(d int64) (*step, error) {
 	if d <= 0 {
 		return nil, &experiment.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "must be above 0", Next: "such as 1000000, a millisecond"}
 	}
-	now := m.sys.NowNS()
+	now := m.Sys.NowNS()
 	if d > 1<<62-now {
 		return nil, &experiment.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "is beyond what a clock can hold", Next: "give less"}
 	}
@@ -503,9 +473,9 @@ func (m *member) set(k experiment.Knobs, by string) (result.Change, error) {
 
 // apply sets knobs, records the change and tells readers at once.
 func (m *member) apply(k experiment.Knobs, by string) (result.Change, error) {
-	was, before := valuesOf(m.sys, k), m.mark()
-	version := m.sys.KnobsVersion()
-	c, err := m.sys.Set(k, by)
+	was, before := valuesOf(m.Sys, k), m.Mark()
+	version := m.Sys.KnobsVersion()
+	c, err := m.Sys.Set(k, by)
 	if err != nil || c.Version == version {
 		return c, err // refused, or everything was as asked for already
 	}
@@ -515,7 +485,7 @@ func (m *member) apply(k experiment.Knobs, by string) (result.Change, error) {
 	first := m.dragged.first(c.Version, time.Now())
 	m.agent.standby.stay(m, first, c.Version, before)
 	m.rec.before(first, before)
-	m.rec.change(Change{VirtualNS: m.sys.NowNS(), Version: c.Version, By: by, Set: k})
+	m.rec.change(Change{VirtualNS: m.Sys.NowNS(), Version: c.Version, By: by, Set: k})
 	m.event(Event{Kind: kindOf(k), By: by, Version: c.Version, Set: k, Was: was, Pending: c.Pending})
 	m.collect()
 	m.store()
@@ -523,42 +493,16 @@ func (m *member) apply(k experiment.Knobs, by string) (result.Change, error) {
 	return c, nil
 }
 
-// valuesOf are the present values of the knobs in k.
-func valuesOf(sys System, k experiment.Knobs) experiment.Knobs {
-	was := experiment.Knobs{}
-	before := sys.Values()
-	for name := range k {
-		if v, ok := before[name]; ok {
-			was[name] = v
-		}
-	}
-	return was
-}
-
-// kindOf names the event of a change.
-func kindOf(k experiment.Knobs) string {
-	kind := "knob"
-	for name := range k {
-		if name == "preset" {
-			return "preset"
-		}
-		if strings.HasPrefix(name, "fault.") {
-			kind = "fault"
-		}
-	}
-	return kind
-}
-
 // addTransaction adds user code to the workload.
 func (m *member) addTransaction(t addedCode) error {
 	if m.err != nil {
 		return m.failedError()
 	}
-	if err := guarded("transaction "+t.Name, func() error { return t.apply(m.sys) }); err != nil {
+	if err := guarded("transaction "+t.Name, func() error { return t.apply(m.Sys) }); err != nil {
 		return err
 	}
 	m.agent.standby.drop(m) // code is in no session: there is nothing that it could follow
-	t.VirtualNS = m.sys.NowNS()
+	t.VirtualNS = m.Sys.NowNS()
 	m.added = append(m.added, t)
 	m.rec.transaction(t.AddedTxn)
 	m.event(Event{Kind: "knob", By: "notebook", Text: fmt.Sprintf("transaction %s added, weight %d", t.Name, t.Weight)})
@@ -574,18 +518,13 @@ func (m *member) finish() {
 	m.endRecording()
 	m.agent.broken(m.rec.close())
 	m.endHistory()
-	closeSystem(m.sys)
+	closeSystem(m.Sys)
 }
 
 // endRecording writes how far the system came. The file of one that failed says that
 // already, that of one that still catches up is further, and that of one that was drained has ended.
 func (m *member) endRecording() {
-	if m.err == nil && m.replay == nil && m.sys.State() != engine.StateDrained {
-		m.rec.checkpoint(m.mark(), true)
+	if m.err == nil && m.replay == nil && m.Sys.State() != engine.StateDrained {
+		m.rec.checkpoint(m.Mark(), true)
 	}
-}
-
-// closeSystem ends a system whose simulator may be in any state.
-func closeSystem(s System) {
-	_ = guarded("close", func() error { s.Close(); return nil })
 }

@@ -14,7 +14,7 @@ func (m *member) state() string {
 		return StateFailed
 	case m.paused && (m.goal == nil || m.goal.held) && m.replay == nil && !m.chase:
 		return StatePaused
-	case m.sys.State() == engine.StateDraining:
+	case m.Sys.State() == engine.StateDraining:
 		return StateDraining
 	}
 	return StateRunning
@@ -23,8 +23,8 @@ func (m *member) state() string {
 // store publishes the snapshot that other goroutines read.
 func (m *member) store() {
 	s := &Snapshot{
-		Sys: m.id, Name: m.name, Of: m.of, Epoch: m.epoch, State: m.state(), VirtualNS: m.sys.NowNS(), Pace: m.pace,
-		Speed: m.speed, KnobsVersion: m.sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkEpoch: m.forkEpoch, ForkNS: m.forkNS,
+		Sys: m.id, Name: m.name, Of: m.of, Epoch: m.epoch, State: m.state(), VirtualNS: m.Sys.NowNS(), Pace: m.pace,
+		Speed: m.speed, KnobsVersion: m.Sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkEpoch: m.forkEpoch, ForkNS: m.forkNS,
 		Without: m.without, CatchingUp: m.replay != nil, Behind: m.chase, Held: m.goal != nil && m.goal.held, Unrecorded: m.rec.broken(),
 	}
 	if s.State == StatePaused {

@@ -31,7 +31,7 @@ func (a *Agent) TraceOf(ctx context.Context, sys string, c engine.Choice, progre
 			return err
 		}
 		epoch = m.epoch
-		p, err = m.sys.Pick(c)
+		p, err = m.Sys.Pick(c)
 		return err
 	})
 	if err != nil {
@@ -68,7 +68,7 @@ func (m *member) search(p *engine.Pick, epoch string) (at looked, err error) {
 	at.over, at.wait = p.Done(), pickWait
 	at.done, at.total = p.Progress()
 	if !at.over && m.paused && m.free() == nil {
-		for began := time.Now(); !p.Done() && m.err == nil && time.Since(began) < sliceWall; {
+		for began := time.Now(); !p.Done() && m.err == nil && time.Since(began) < SliceWall; {
 			m.advance(pickStep)
 		}
 		m.anchor(time.Now())
@@ -88,7 +88,7 @@ func (a *Agent) endPick(ctx context.Context, sys string, p *engine.Pick, epoch s
 		m.publish(time.Now())
 		found, err := p.End()
 		if err != nil && m.err == nil {
-			err = &UntracedError{m.id, err, fmt.Sprintf("it is at %d ns now", m.sys.NowNS())}
+			err = &UntracedError{m.id, err, fmt.Sprintf("it is at %d ns now", m.Sys.NowNS())}
 		}
 		return found, err
 	})
@@ -100,7 +100,7 @@ func (a *Agent) endPick(ctx context.Context, sys string, p *engine.Pick, epoch s
 
 // Types lists the types of a system's transactions.
 func (a *Agent) Types(ctx context.Context, sys string) ([]string, error) {
-	return fetch(ctx, a, sys, func(m *member) ([]string, error) { return m.sys.Types(), nil })
+	return fetch(ctx, a, sys, func(m *member) ([]string, error) { return m.Sys.Types(), nil })
 }
 
 // ChoiceOf is the choice of a percentile as people write it. It is rounded, for 99.9/100 is more than 0.999.

@@ -49,7 +49,7 @@ func portable(v experiment.Knobs) bool {
 }
 
 // pointOf is the point of a spec that resolves to these values.
-func pointOf(spec Spec, v experiment.Knobs) (work.Point, error) {
+func pointOf(spec experiment.Spec, v experiment.Knobs) (work.Point, error) {
 	k, err := batch.RunKey(spec)
 	if err != nil {
 		return work.Point{}, err
@@ -64,7 +64,7 @@ func pointOf(spec Spec, v experiment.Knobs) (work.Point, error) {
 
 // ComputePoint is what workers do: the run of a point, as JSON. Every step of the simulator's progress is a sign of life.
 func ComputePoint(ctx context.Context, p work.Point, alive func()) ([]byte, error) {
-	var spec Spec
+	var spec experiment.Spec
 	d := json.NewDecoder(bytes.NewReader(p.Spec))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&spec); err != nil {
@@ -163,8 +163,8 @@ func (s *sender) beyond(workers []work.Info) (n int, bytes int64) {
 	return n, bytes
 }
 
-// here is a queue in this process with a worker that has its cores and memory.
-func here() (*sender, func()) {
+// Here computes runs by a queue in this process with a worker that has its cores and memory, until end is called.
+func Here() (r batch.Runner, end func()) {
 	parallel, memory := runtime.GOMAXPROCS(0), experiment.AvailableMemory()
 	q := work.NewLocal()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -86,11 +86,9 @@ func (r *recorder) head() Header {
 // opened are all knobs as the system was opened with them.
 func (r *recorder) opened() experiment.Knobs { return r.head().Values }
 
-// adopt takes over a segment that is already in the file.
-func (r *recorder) adopt(g *Segment) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.header, r.steps, r.last, r.end = g.Header, nil, nil, false
+// continueRecorder goes on with a segment, which is in the file already; without one, in memory.
+func continueRecorder(g *Segment, file *sessionFile) *recorder {
+	r := &recorder{file: file, header: g.Header}
 	for _, st := range g.Steps {
 		if st.Checkpoint != nil {
 			r.last = st.Checkpoint
@@ -98,6 +96,14 @@ func (r *recorder) adopt(g *Segment) {
 			r.steps = append(r.steps, st)
 		}
 	}
+	return r
+}
+
+// tell names who is told, once, why the file is no longer written.
+func (r *recorder) tell(lost chan<- error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost = lost
 }
 
 // full says why no further change can be recorded, nil if one can.

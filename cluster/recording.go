@@ -1,11 +1,6 @@
 package cluster
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"os"
-
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -23,14 +18,10 @@ type Recording struct {
 	Nodes   []result.NodeInside // inside the machines, in the latest windows
 }
 
-// remember keeps a change that is about to be made.
-func (m *member) remember(c *Change) {
-	m.past = append(m.past, Event{VirtualNS: c.VirtualNS, Kind: kindOf(c.Set), By: c.By, Version: c.Version, Set: c.Set, Was: valuesOf(m.sys, c.Set)})
-}
-
-func (m *member) recording(g *Segment) Recording {
-	r := Recording{Header: g.Header, AtNS: m.sys.NowNS(), Digest: m.sys.Digest(), Events: m.past, Windows: m.sys.Windows(0), Knobs: m.sys.Knobs(), Nodes: m.sys.Inside()}
-	if err := m.sys.Err(); err != nil {
+// recording is what became of a segment that was run again.
+func (g *Segment) recording(sys System, events []Event) Recording {
+	r := Recording{Header: g.Header, AtNS: sys.NowNS(), Digest: sys.Digest(), Events: events, Windows: sys.Windows(0), Knobs: sys.Knobs(), Nodes: sys.Inside()}
+	if err := sys.Err(); err != nil {
 		r.Failed = oneLine(err.Error())
 	}
 	return r
@@ -44,38 +35,4 @@ func (g *Segment) Digest() string {
 		}
 	}
 	return ""
-}
-
-// sessionPage is the session of a system as one HTML file.
-func (a *Agent) sessionPage(ctx context.Context, sys string) ([]byte, error) {
-	registry.mu.Lock()
-	f := registry.session
-	registry.mu.Unlock()
-	if f == nil {
-		return nil, errors.New("this program has no pages: import drtmx/dashboard to have a session as HTML")
-	}
-	return f(ctx, a, sys)
-}
-
-// SessionHTML is the session so far as one HTML file, which needs no network: lines, cards, knobs and
-// the code version.
-func (c *Client) SessionHTML() ([]byte, error) { return c.d.sessionPage(c.context(), c.sys) }
-
-// SessionHTML writes the session so far to a file as one HTML page, which needs no network: lines,
-// cards, knobs and the code version.
-func (c *Cluster) SessionHTML(file string) *Written {
-	b, err := c.c.SessionHTML()
-	must(err)
-	must(os.WriteFile(file, b, 0o644))
-	return &Written{file, len(b)}
-}
-
-// Written says what was written where.
-type Written struct {
-	File  string
-	Bytes int
-}
-
-func (w *Written) String() string {
-	return fmt.Sprintf("wrote %d kB to %s", (w.Bytes+999)/1000, w.File)
 }

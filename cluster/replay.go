@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,80 +14,6 @@ import (
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
-
-// replay is a session that a member catches up with: a fork with the session of
-// another system, a resumed one with its file.
-type replay struct {
-	steps  []Step
-	next   int
-	target int64
-	code   []addedCode  // of the steps that add transactions, in order
-	then   func() error // at the target; nil: nothing
-	task   string
-}
-
-// catchUp does the next slice or step of the replay.
-func (m *member) catchUp() {
-	r := m.replay
-	now := m.sys.NowNS()
-	to := r.target
-	if r.next < len(r.steps) {
-		to = r.steps[r.next].VirtualNS
-	}
-	if now < to {
-		m.advance(min(m.slice, to-now))
-		m.agent.taskProgress(r.task, m.sys.NowNS(), r.target)
-		return
-	}
-	if r.next < len(r.steps) {
-		st := r.steps[r.next]
-		r.next++
-		if err := m.redo(st, r); err != nil {
-			m.fail(err)
-		}
-		return
-	}
-	m.replay = nil
-	if r.then != nil {
-		if err := r.then(); err != nil {
-			m.fail(err)
-			return
-		}
-	}
-	// Only an origin that has gone on meanwhile is pursued: one that stood, as a notebook's, moves when it is
-	// told to, and the fork stays where it was forked.
-	if m.chase = m.origin != nil && m.origin.snap.Load().VirtualNS > m.sys.NowNS(); !m.chase {
-		m.agent.taskDone(r.task, nil)
-	}
-	m.anchor(time.Now())
-	m.publish(time.Now())
-}
-
-// redo repeats a recorded step on the loop.
-func (m *member) redo(st Step, r *replay) error {
-	switch {
-	case st.Change != nil:
-		was := valuesOf(m.sys, st.Change.Set)
-		c, err := m.sys.Set(st.Change.Set, st.Change.By)
-		if err != nil {
-			return fmt.Errorf("replay at %d ns: %w", st.VirtualNS, err)
-		}
-		m.event(Event{Kind: kindOf(st.Change.Set), By: st.Change.By, Version: c.Version, Set: st.Change.Set, Was: was, Pending: c.Pending})
-	case st.Transaction != nil:
-		if len(r.code) == 0 {
-			return notReplayable(st.Transaction)
-		}
-		t := r.code[0]
-		r.code = r.code[1:]
-		m.added = append(m.added, t)
-		return t.apply(m.sys)
-	case st.Checkpoint != nil:
-		return differs(*st.Checkpoint, m.mark())
-	case st.Failed != nil:
-		return fmt.Errorf("the session failed here: %s", st.Failed.Error)
-	}
-	return nil
-}
 
 func notReplayable(t *AddedTxn) error {
 	return fmt.Errorf("transaction %s at %d ns is notebook code, which the session does not hold; run the notebook again instead",
@@ -217,8 +144,12 @@ type ReplayOptions struct {
 	History     io.Writer
 	HistoryName string
 
-	turn func(ctx context.Context) (done func(), err error) // waits until the next slice may begin; nil: it may
+	Turn  Turn          // waits until the next slice may begin; nil: it may
+	Slice time.Duration // about how long a slice takes; 0: SliceWall
 }
+
+// Turn waits until a slice may begin. Done is called at its end.
+type Turn func(ctx context.Context) (done func(), err error)
 
 // Replay runs a recorded session again and compares digest and windows at every
 // checkpoint. An error means that it could not be run; a difference is in the
@@ -275,16 +206,14 @@ func (g *Segment) rerun(ctx context.Context, o ReplayOptions, progress func(now 
 		defer sys.EndHistory() // also of one that is cancelled
 	}
 	out.Recorded = ""
-	m := &member{sys: sys, slice: firstSlice}
-	if o.turn != nil {
-		m.twin = &follower{} // it is hidden, and its slices are as short
-	}
+	track, aim := NewTrack(sys), cmp.Or(o.Slice, SliceWall)
+	var events []Event
 	for _, st := range g.Steps {
 		to := st.VirtualNS
 		if st.Failed != nil {
 			to++ // what failed it happened at that very time
 		}
-		err := m.rerunTo(ctx, to, o.turn, progress)
+		err := track.runTo(ctx, to, aim, o.Turn, progress)
 		out.Recorded = "" // what was compared is not the end, unless this is a checkpoint too
 		switch {
 		case ctx.Err() != nil:
@@ -299,14 +228,14 @@ func (g *Segment) rerun(ctx context.Context, o ReplayOptions, progress func(now 
 			out.fail(fmt.Sprintf("replay at %d ns: did not fail, recorded %q", st.VirtualNS, st.Failed.Error))
 		case st.Change != nil:
 			out.Changes++
-			m.remember(st.Change)
+			events = append(events, Event{VirtualNS: st.Change.VirtualNS, Kind: kindOf(st.Change.Set), By: st.Change.By, Version: st.Change.Version, Set: st.Change.Set, Was: valuesOf(sys, st.Change.Set)})
 			if _, err := sys.Set(st.Change.Set, st.Change.By); err != nil {
 				out.fail(fmt.Sprintf("replay at %d ns: %v", st.VirtualNS, err))
 			}
 		case st.Checkpoint != nil:
 			out.Checkpoints++
 			out.Recorded = st.Checkpoint.Digest
-			if err := differs(*st.Checkpoint, m.mark()); err != nil {
+			if err := differs(*st.Checkpoint, track.Mark()); err != nil {
 				out.fail(err.Error())
 			}
 		}
@@ -314,11 +243,11 @@ func (g *Segment) rerun(ctx context.Context, o ReplayOptions, progress func(now 
 			break
 		}
 	}
-	out.VirtualNS, out.Windows, out.Digest = sys.NowNS(), m.hash.n, sys.Digest()
+	out.VirtualNS, out.Windows, out.Digest = sys.NowNS(), track.hash.n, sys.Digest()
 	sys.EndHistory()
 	out.Result = sys.Result()
 	if o.Keep != nil {
-		o.Keep(m.recording(g))
+		o.Keep(g.recording(sys, events))
 	}
 	return nil
 }
@@ -327,35 +256,6 @@ func (r *Replayed) fail(why string) {
 	if r.OK {
 		r.OK, r.Why = false, oneLine(why)
 	}
-}
-
-// rerunTo advances without an agent, in slices so that it can be cancelled.
-func (m *member) rerunTo(ctx context.Context, to int64, turn func(context.Context) (func(), error), progress func(now int64)) error {
-	for m.sys.NowNS() < to {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		done := func() {}
-		if turn != nil {
-			var err error
-			if done, err = turn(ctx); err != nil {
-				return err
-			}
-		}
-		err := m.slide(min(m.slice, to-m.sys.NowNS()))
-		done()
-		ws := m.sys.Windows(m.hash.n)
-		for i := range ws {
-			if err := m.hash.add(&ws[i]); err != nil {
-				return err
-			}
-		}
-		if err != nil {
-			return err
-		}
-		progress(m.sys.NowNS())
-	}
-	return nil
 }
 
 func (r *Replayed) String() string {

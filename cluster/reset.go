@@ -25,7 +25,7 @@ func (m *member) reset(ctx context.Context, k experiment.Knobs, seed any, by str
 	if seed != nil {
 		set["seed"] = seed
 	}
-	spec, err := m.sys.Spec().With(m.uncrashed(set))
+	spec, err := m.Sys.Spec().With(m.uncrashed(set))
 	if err != nil {
 		return err
 	}
@@ -50,11 +50,11 @@ func (m *member) reset(ctx context.Context, k experiment.Knobs, seed any, by str
 	m.agent.standby.drop(m)
 	m.endRecording()
 	m.endHistory()
-	closeSystem(m.sys)
-	m.sys, m.epoch, m.err, m.replay, m.added = sys, newEpoch(), nil, nil, nil
+	closeSystem(m.Sys)
+	m.Track, m.epoch, m.err, m.replay, m.added = NewTrack(sys), newEpoch(), nil, nil, nil
 	m.window = windowNS(sys.Values())
 	m.dragged = drag{}
-	m.slice, m.hash, m.windows, m.events, m.past, m.autos = firstSlice, windowHash{}, nil, nil, nil, 0
+	m.windows, m.events, m.past, m.autos = nil, nil, nil, 0
 	m.origin, m.chase, m.forkOf, m.forkEpoch, m.forkNS, m.without, m.speed = nil, false, "", "", 0, 0, 0
 	m.latest.Store(nil)
 	m.agent.taskDone(catchUpTask(m.id), nil)
@@ -72,7 +72,7 @@ func (m *member) reset(ctx context.Context, k experiment.Knobs, seed any, by str
 func (m *member) uncrashed(set experiment.Knobs) experiment.Knobs {
 	const crash = "fault.crash"
 	began, ok := m.rec.opened()[crash]
-	if _, asked := set[crash]; asked || !ok || reflect.DeepEqual(began, m.sys.Values()[crash]) {
+	if _, asked := set[crash]; asked || !ok || reflect.DeepEqual(began, m.Sys.Values()[crash]) {
 		return set
 	}
 	out := maps.Clone(set)

@@ -3,33 +3,14 @@ package cluster
 import (
 	"context"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"drtmx/cluster/runs"
 	"drtmx/cluster/runs/runstest"
-	"drtmx/engine"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
-
-// littleRun is a run of a tiny cluster with some knobs.
-func littleRun(t *testing.T, set experiment.Knobs) *result.Result {
-	t.Helper()
-	spec, err := littleSpec.With(set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := engine.RunWith(context.Background(), spec, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-var littleSpec = experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 500, "cache.bytes": "1MB",
-	"warmup_ns": 50_000, "duration_ns": 300_000, "window_ns": 20_000}}
 
 func TestRunsOverHTTP(t *testing.T) {
 	store := runstest.Own(t)
@@ -112,74 +93,4 @@ func TestRunsOfARefusedStore(t *testing.T) {
 	runs.Use(file)
 	ask(t, s, "GET", "/api/runs", "").want(t, 200, `"runs":[]`)
 	runs.CloseDefault()
-}
-
-// What was kept by other code may have knobs that are no more and lack others: it is opened as far as it can be.
-func TestSpecOfOlderCode(t *testing.T) {
-	r := littleRun(t, nil)
-	spec, err := SpecOfKept(r)
-	if err != nil || spec.Set["nodes"] != 3 || spec.Workload != "smallbank" {
-		t.Fatalf("%+v, %v", spec, err)
-	}
-	old := r.Spec.Clone()
-	old["knob.of.old"] = 7.
-	delete(old, "ddio")
-	old["nodes"] = 5. // as JSON has it
-	spec, err = SpecOfKept(&result.Result{Spec: old})
-	if err != nil || spec.Set["nodes"] != 5 || spec.Set["knob.of.old"] != nil {
-		t.Errorf("%+v, %v", spec, err)
-	}
-	if _, ok := spec.Set["ddio"]; ok {
-		t.Error("a knob that it did not have is set")
-	}
-}
-
-// The points of a sweep are those of the cache, and a second sweep takes them and its row.
-func TestSweepIsKept(t *testing.T) {
-	store := runstest.Own(t)
-	sweep := func(note string) *SweepResult {
-		s, err := SweepWith(context.Background(), littleSpec, SweepOptions{Seeds: 2, Note: note}, nil, Axis{"coroutines", []int{1, 2}}, Axis{"phase.commit", []string{"one-sided", "two-sided"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	first := sweep("a note")
-	k, err := LoadKept(store, "r1")
-	if err != nil || k.Missing() != 0 || len(k.Results) != 8 || k.Note != "a note" {
-		t.Fatalf("%+v, %v", k, err)
-	}
-	v, err := k.Value()
-	if err != nil {
-		t.Fatal(err)
-	}
-	again := &SweepResult{v.(*batch.SweepResult)}
-	if a, b := again.String(), first.String(); a != b {
-		t.Errorf("kept as\n%s\nit was\n%s", a, b)
-	}
-	sweep("")
-	if list, err := store.List(runs.Filter{}); err != nil || len(list) != 1 || list[0].Note != "a note" || !strings.Contains(list[0].About, "coroutines and phase.commit, 4 points") {
-		t.Errorf("%+v, %v", list, err)
-	}
-}
-
-// A session says how long it was and what was changed in it, and hands its recording out again.
-func TestSessionIsKept(t *testing.T) {
-	store := runstest.Own(t)
-	r := littleRun(t, nil)
-	r.Changes = []result.Change{{Version: 2, VirtualNS: 5}}
-	id, err := KeepSession(store, "live", r, []byte("{}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := store.Find(id)
-	if err != nil || k.Kind != runs.KindSession || !strings.HasSuffix(k.About, "µs, 1 change") || !strings.Contains(k.About, "coroutines=2") {
-		t.Errorf("%+v, %v", k, err)
-	}
-	if b, ok := store.Recording(id); !ok || string(b) != "{}\n" {
-		t.Errorf("%q, %v", b, ok)
-	}
-	if l, err := LoadKept(store, id.String()); err != nil || len(l.Results) != 1 {
-		t.Errorf("%+v, %v", l, err)
-	}
 }

@@ -157,3 +157,14 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	<-ended
 	return nil
 }
+
+// sessionPage is the session of a system as one HTML file.
+func (a *Agent) sessionPage(ctx context.Context, sys string) ([]byte, error) {
+	registry.mu.Lock()
+	f := registry.session
+	registry.mu.Unlock()
+	if f == nil {
+		return nil, errors.New("this program has no pages: import drtmx/dashboard to have a session as HTML")
+	}
+	return f(ctx, a, sys)
+}

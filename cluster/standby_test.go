@@ -156,7 +156,7 @@ func TestTwinIsNeverAhead(t *testing.T) {
 	a.standby.mu.Unlock()
 	var want, got Checkpoint
 	m, _ := a.member("a")
-	if err := errors.Join(m.do(bg, func() { want = m.mark() }), h.m.do(bg, func() { got = h.m.mark() })); err != nil {
+	if err := errors.Join(m.do(bg, func() { want = m.Mark() }), h.m.do(bg, func() { got = h.m.Mark() })); err != nil {
 		t.Fatal(err)
 	}
 	if want != got {

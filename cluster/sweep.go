@@ -42,8 +42,6 @@ type Over interface {
 
 func (a Axis) over(axes *[]Axis, _ *SweepOptions) { *axes = append(*axes, a) }
 
-func (l *Lab) over(_ *[]Axis, o *SweepOptions) { o.Lab = l }
-
 // Sweep runs every combination of the axes' values, in parallel and from 0.
 // Points that were run before come from the run store.
 func Sweep(spec Spec, over ...Over) *SweepResult {

@@ -79,3 +79,8 @@ type PanicError struct {
 func (e *PanicError) Error() string {
 	return fmt.Sprintf("%s: simulator bug: %s", e.What, oneLine(e.Value))
 }
+
+// closeSystem ends a system whose simulator may be in any state.
+func closeSystem(s System) {
+	_ = guarded("close", func() error { s.Close(); return nil })
+}

@@ -29,10 +29,10 @@ func (a *Agent) Fork(ctx context.Context, from string, k experiment.Knobs, by st
 		if err := m.live(); err != nil {
 			return err
 		}
-		if err := m.sys.Check(k); err != nil {
+		if err := m.Sys.Check(k); err != nil {
 			return err // now, rather than after the replay
 		}
-		g, at, code = m.rec.history(), m.mark(), append([]addedCode(nil), m.added...)
+		g, at, code = m.rec.history(), m.Mark(), append([]addedCode(nil), m.added...)
 		pace, paused, from, epoch, origin = m.pace, m.paused, m.id, m.epoch, m
 		return nil
 	})
@@ -45,9 +45,7 @@ func (a *Agent) Fork(ctx context.Context, from string, k experiment.Knobs, by st
 	}
 	g.Steps = append(g.Steps, Step{VirtualNS: at.VirtualNS, Checkpoint: &at})
 	m, err := a.add(p, func(id string) *member {
-		rec := &recorder{}
-		rec.adopt(&Segment{Header: g.Header, Steps: g.Steps})
-		m := newMember(a, id, sys, rec)
+		m := newMember(a, id, sys, continueRecorder(&g, nil))
 		m.pace, m.paused, m.origin, m.forkOf, m.forkEpoch, m.forkNS = pace, paused, origin, from, epoch, at.VirtualNS
 		m.replay = &replay{steps: g.Steps, target: at.VirtualNS, code: code, task: catchUpTask(id)}
 		a.catchesUp(m)
@@ -221,7 +219,7 @@ func (m *member) lead() int64 {
 // up flat out (behind). A fork on its way to m is not waited for (others).
 func (a *Agent) room(m *member) int64 {
 	room := sliceLimit
-	lead, now := m.lead(), m.sys.NowNS()
+	lead, now := m.lead(), m.Sys.NowNS()
 	for _, o := range a.others(m) {
 		s := o.snap.Load()
 		gap := now - s.VirtualNS
@@ -234,7 +232,7 @@ func (a *Agent) room(m *member) int64 {
 
 // behind is true for a system that others are ahead of.
 func (a *Agent) behind(m *member) bool {
-	lead, now := m.lead(), m.sys.NowNS()
+	lead, now := m.lead(), m.Sys.NowNS()
 	for _, o := range a.others(m) {
 		if o.snap.Load().VirtualNS-now > lead {
 			return true

@@ -30,17 +30,17 @@ func (a *Agent) Trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace
 		if err := m.free(); err != nil {
 			return nil, err
 		}
-		for m.sys.State() == engine.StateDraining && m.err == nil {
+		for m.Sys.State() == engine.StateDraining && m.err == nil {
 			m.advance(settleStep) // else it shows transactions that wait for the drain
 		}
 		if m.err != nil {
 			return nil, m.failedError()
 		}
-		ts, err := m.sys.TraceWith(ctx, n, nil)
+		ts, err := m.Sys.TraceWith(ctx, n, nil)
 		m.collect()
 		m.anchor(time.Now())
 		switch {
-		case m.sys.State() == engine.StateFailed:
+		case m.Sys.State() == engine.StateFailed:
 			m.fail(err)
 		case err != nil && ctx.Err() == nil && !experiment.IsSpecError(err):
 			err = m.untraced(err)
@@ -66,9 +66,9 @@ func (e *UntracedError) Unwrap() error { return e.Err }
 
 // untraced names what helps: a machine that is down, or time, which has gone by.
 func (m *member) untraced(err error) error {
-	next := fmt.Sprintf("it is at %d ns now: ask again, or for fewer", m.sys.NowNS())
-	if n, ok := m.sys.Values()["fault.crash"].(int); ok && n >= 0 {
-		next = fmt.Sprintf("it is at %d ns now and machine %d is down: set fault.restart=%d and ask again", m.sys.NowNS(), n, n)
+	next := fmt.Sprintf("it is at %d ns now: ask again, or for fewer", m.Sys.NowNS())
+	if n, ok := m.Sys.Values()["fault.crash"].(int); ok && n >= 0 {
+		next = fmt.Sprintf("it is at %d ns now and machine %d is down: set fault.restart=%d and ask again", m.Sys.NowNS(), n, n)
 	}
 	return &UntracedError{m.id, err, next}
 }

@@ -1,0 +1,27 @@
+package cluster
+
+import (
+	"context"
+	"testing"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+)
+
+// littleRun is a run of a tiny cluster with some knobs.
+func littleRun(t *testing.T, set experiment.Knobs) *result.Result {
+	t.Helper()
+	spec, err := littleSpec.With(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := engine.RunWith(context.Background(), spec, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var littleSpec = experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 500, "cache.bytes": "1MB",
+	"warmup_ns": 50_000, "duration_ns": 300_000, "window_ns": 20_000}}

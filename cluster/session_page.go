@@ -1,0 +1,29 @@
+package cluster
+
+import (
+	"fmt"
+	"os"
+)
+
+// SessionHTML is the session so far as one HTML file, which needs no network: lines, cards, knobs and
+// the code version.
+func (c *Client) SessionHTML() ([]byte, error) { return c.d.sessionPage(c.context(), c.sys) }
+
+// SessionHTML writes the session so far to a file as one HTML page, which needs no network: lines,
+// cards, knobs and the code version.
+func (c *Cluster) SessionHTML(file string) *Written {
+	b, err := c.c.SessionHTML()
+	must(err)
+	must(os.WriteFile(file, b, 0o644))
+	return &Written{file, len(b)}
+}
+
+// Written says what was written where.
+type Written struct {
+	File  string
+	Bytes int
+}
+
+func (w *Written) String() string {
+	return fmt.Sprintf("wrote %d kB to %s", (w.Bytes+999)/1000, w.File)
+}
