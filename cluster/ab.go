@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"drtmx/cluster/system"
+	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 )
@@ -73,7 +75,7 @@ func (v *Versus) WatchFor(d time.Duration) (*Comparison, error) {
 	var a, b half
 	var id string
 	var line holdLine
-	defer func() { line.show(Snapshot{}) }()
+	defer func() { line.show(system.Snapshot{}) }()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for n := 0; n < 2; {
@@ -90,10 +92,10 @@ func (v *Versus) WatchFor(d time.Duration) (*Comparison, error) {
 		}
 	}
 	if a.err != nil {
-		return nil, fmt.Errorf("a (%s): %w", knobText(v.ka), a.err)
+		return nil, fmt.Errorf("a (%s): %w", words.Knobs(v.ka), a.err)
 	}
 	if b.err != nil {
-		return nil, fmt.Errorf("b (%s): %w", knobText(v.kb), b.err)
+		return nil, fmt.Errorf("b (%s): %w", words.Knobs(v.kb), b.err)
 	}
 	if id != "" {
 		v.show(&id)
@@ -112,8 +114,8 @@ func (v *Versus) show(id *string) {
 		return // the run itself reports what is wrong
 	}
 	b := charts.Bundle{
-		"text/plain": fmt.Sprintf("a: %s, b: %s", knobText(v.ka), knobText(v.kb)),
-		"text/html":  timeline("", []namedWindows{{"a: " + knobText(v.ka), as}, {"b: " + knobText(v.kb), bs}}, nil).HTML(),
+		"text/plain": fmt.Sprintf("a: %s, b: %s", words.Knobs(v.ka), words.Knobs(v.kb)),
+		"text/html":  timeline("", []namedWindows{{"a: " + words.Knobs(v.ka), as}, {"b: " + words.Knobs(v.kb), bs}}, nil).HTML(),
 	}
 	if *id == "" {
 		*id = charts.Display(b)
@@ -147,5 +149,5 @@ func (v *Versus) Dashboard() *Link {
 func (v *Versus) Close() { must(v.a.Close()) }
 
 func (v *Versus) String() string {
-	return fmt.Sprintf("a: %s\nb: %s\nWatch(d) runs both for d of virtual time", knobText(v.ka), knobText(v.kb))
+	return fmt.Sprintf("a: %s\nb: %s\nWatch(d) runs both for d of virtual time", words.Knobs(v.ka), words.Knobs(v.kb))
 }

@@ -10,6 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
+	"drtmx/cluster/words"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -39,7 +42,7 @@ type Options struct {
 	// is then replayed. A twin takes the memory of another system, and spare CPU.
 	NoTwin bool
 	// Open makes systems; nil means the engine.
-	Open Opener
+	Open system.Opener
 	// Context ends NewAgent while it opens system a, which takes seconds where that is
 	// large; nil: nothing does. Afterwards it means nothing.
 	Context context.Context
@@ -78,7 +81,7 @@ type Agent struct {
 // NewAgent opens system a, and b to d if the spec lists several, and starts them. Nothing is started on error.
 func NewAgent(spec experiment.Spec, o Options) (*Agent, error) {
 	if o.Open == nil {
-		o.Open = openEngine
+		o.Open = system.OpenEngine
 	}
 	if o.Context == nil {
 		o.Context = context.Background()
@@ -127,7 +130,7 @@ func (a *Agent) begin(spec experiment.Spec) ([]*member, error) {
 		m, err := a.nth(i, len(specs), s)
 		if err != nil {
 			for _, m := range list {
-				closeSystem(m.Sys)
+				system.Close(m.Sys)
 			}
 			return nil, err
 		}
@@ -140,11 +143,11 @@ func (a *Agent) begin(spec experiment.Spec) ([]*member, error) {
 }
 
 // open makes a system, unless ctx or the agent ends before.
-func (a *Agent) open(ctx context.Context, spec experiment.Spec, progress engine.Progress) (sys System, err error) {
+func (a *Agent) open(ctx context.Context, spec experiment.Spec, progress engine.Progress) (sys system.System, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(a.ctx, cancel)()
-	err = guarded("open", func() error { sys, err = a.opts.Open(ctx, spec, progress); return err })
+	err = system.Guard("open", func() error { sys, err = a.opts.Open(ctx, spec, progress); return err })
 	if errors.Is(err, context.Canceled) && a.ctx.Err() != nil {
 		err = errClosed
 	}
@@ -152,7 +155,7 @@ func (a *Agent) open(ctx context.Context, spec experiment.Spec, progress engine.
 }
 
 // openTask is open for a reader of frames, who sees a task if it takes long.
-func (a *Agent) openTask(ctx context.Context, spec experiment.Spec, name string) (System, error) {
+func (a *Agent) openTask(ctx context.Context, spec experiment.Spec, name string) (system.System, error) {
 	next := time.Now().Add(taskAfter)
 	sys, err := a.open(ctx, spec, func(_ string, done, total int) {
 		if now := time.Now(); now.After(next) {
@@ -174,19 +177,19 @@ func (a *Agent) nth(i, of int, spec experiment.Spec) (*member, error) {
 		return nil, err
 	}
 	id := systemNames[i]
-	var file *sessionFile
+	var file *session.File
 	if a.opts.Session != "" {
-		if file, err = createSession(a.opts.Session); err != nil {
-			closeSystem(sys)
+		if file, err = session.Create(a.opts.Session); err != nil {
+			system.Close(sys)
 			return nil, err
 		}
 	}
-	rec := newRecorder(headerOf(id, sys), file)
-	if err := rec.begun(); err != nil {
-		closeSystem(sys)
+	rec := session.NewRecorder(session.HeaderOf(id, sys), file)
+	if err := rec.Begun(); err != nil {
+		system.Close(sys)
 		return nil, err
 	}
-	rec.tell(a.lost)
+	rec.Tell(a.lost)
 	return newMember(a, id, sys, rec), nil
 }
 
@@ -204,8 +207,8 @@ var systemNames = [MaxSystems]string{"a", "b", "c", "d"}
 // resume opens the last segment of a session file and catches up with it; what
 // follows is appended.
 func (a *Agent) resume(path string) (*member, error) {
-	var sys System
-	s, file, err := resumeSession(path, func(s *Session) (err error) {
+	var sys system.System
+	s, file, err := session.Resume(path, func(s *session.Session) (err error) {
 		if err := s.Replayable(); err != nil {
 			return err
 		}
@@ -213,18 +216,18 @@ func (a *Agent) resume(path string) (*member, error) {
 		if n := len(g.Steps); n > 0 && g.Steps[n-1].Failed != nil {
 			return fmt.Errorf("ends in a failure (%s); drtmx replay repeats it", g.Steps[n-1].Failed.Error)
 		}
-		sys, err = g.reopen(a.opts.Context, a.open, a.opts.Progress)
+		sys, err = g.Reopen(a.opts.Context, a.open, a.opts.Progress)
 		return err
 	})
 	if err != nil {
 		if sys != nil {
-			closeSystem(sys)
+			system.Close(sys)
 		}
 		return nil, err
 	}
 	g := &s.Segments[len(s.Segments)-1]
-	rec := continueRecorder(g, file)
-	rec.tell(a.lost)
+	rec := session.Continue(g, file)
+	rec.Tell(a.lost)
 	m := newMember(a, "a", sys, rec)
 	m.replay = &replay{steps: g.Steps, target: g.EndNS(), task: "catch up a"}
 	return m, nil
@@ -246,7 +249,7 @@ type NoSystemError struct {
 }
 
 func (e *NoSystemError) Error() string {
-	return fmt.Sprintf("sys = %s: no such system; there is %v", oneLine(e.Sys), e.Have)
+	return fmt.Sprintf("sys = %s: no such system; there is %v", words.OneLine(e.Sys), e.Have)
 }
 
 func (a *Agent) member(id string) (*member, error) {
@@ -285,8 +288,8 @@ func (a *Agent) all() []*member {
 }
 
 // Systems describes the systems.
-func (a *Agent) Systems() []Snapshot {
-	var out []Snapshot
+func (a *Agent) Systems() []system.Snapshot {
+	var out []system.Snapshot
 	for _, m := range a.all() {
 		out = append(out, *m.snap.Load())
 	}
@@ -294,10 +297,10 @@ func (a *Agent) Systems() []Snapshot {
 }
 
 // State is how a system stands. It never waits for a slice.
-func (a *Agent) State(sys string) (Snapshot, error) {
+func (a *Agent) State(sys string) (system.Snapshot, error) {
 	m, err := a.member(sys)
 	if err != nil {
-		return Snapshot{}, err
+		return system.Snapshot{}, err
 	}
 	return *m.snap.Load(), nil
 }
@@ -349,8 +352,8 @@ func (a *Agent) Windows(ctx context.Context, sys string, from int) ([]result.Win
 }
 
 // Events are the latest things that happened to a system, oldest first.
-func (a *Agent) Events(ctx context.Context, sys string) ([]Event, error) {
-	return fetch(ctx, a, sys, func(m *member) ([]Event, error) { return append([]Event(nil), m.past...), nil })
+func (a *Agent) Events(ctx context.Context, sys string) ([]session.Event, error) {
+	return fetch(ctx, a, sys, func(m *member) ([]session.Event, error) { return append([]session.Event(nil), m.past...), nil })
 }
 
 // Result is what was measured since the last Run began, or since 0.
@@ -382,7 +385,7 @@ func (m *member) sessionSoFar() ([]byte, error) {
 		return nil, err
 	}
 	now := m.Mark()
-	return m.rec.bytes(&now)
+	return m.rec.Bytes(&now)
 }
 
 // Unrecorded gets, once, why the session file can no longer be written. The cluster

@@ -13,21 +13,25 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
+	"drtmx/cluster/system/systemtest"
+	"drtmx/cluster/words"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
 
 func TestPausedClusterMovesOnlyWhenAsked(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	time.Sleep(50 * time.Millisecond)
-	if s := stateOf(t, a, ""); s.VirtualNS != 0 || s.State != StatePaused {
+	if s := stateOf(t, a, ""); s.VirtualNS != 0 || s.State != system.StatePaused {
 		t.Fatalf("moved by itself: %+v", s)
 	}
 	if err := a.Step(bg, "a", 1_234_567); err != nil {
 		t.Fatal(err)
 	}
-	if s := stateOf(t, a, "a"); s.VirtualNS != 1_234_567 || s.State != StatePaused {
+	if s := stateOf(t, a, "a"); s.VirtualNS != 1_234_567 || s.State != system.StatePaused {
 		t.Fatalf("after a step: %+v", s)
 	}
 	r, err := a.Run(bg, "a", 2_000_000)
@@ -41,7 +45,7 @@ func TestPausedClusterMovesOnlyWhenAsked(t *testing.T) {
 
 func TestOutcomeDoesNotDependOnSlices(t *testing.T) {
 	digest := func(steps ...int64) string {
-		a := newFake(t, Options{Paused: true}, fakeOptions{})
+		a := newFake(t, Options{Paused: true}, systemtest.Options{})
 		for _, d := range steps {
 			if err := a.Step(bg, "", d); err != nil {
 				t.Fatal(err)
@@ -60,7 +64,7 @@ func TestOutcomeDoesNotDependOnSlices(t *testing.T) {
 
 // A primitive that changes by itself is an event, at its time and once.
 func TestAutoEvents(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{autoAt: 200_000})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{AutoAt: 200_000})
 	for range 3 {
 		if err := a.Step(bg, "", 150_000); err != nil {
 			t.Fatal(err)
@@ -98,7 +102,7 @@ func paced(t *testing.T, a *Agent, pace int64, clock, stall time.Duration) (ns i
 
 func TestPaceHolds(t *testing.T) {
 	const pace = 20_000_000
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	if ns := paced(t, a, pace, 2*time.Second, 0); math.Abs(float64(ns)/(2*pace)-1) > 0.02 {
 		t.Errorf("%d ns in two seconds, asked for %d in each", ns, pace)
 	}
@@ -113,35 +117,35 @@ func TestPaceHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	began, from := time.Now(), stateOf(t, a, "").VirtualNS
-	eventually(t, "it runs", func() bool { return stateOf(t, a, "").VirtualNS > from+pace/20 })
+	systemtest.Eventually(t, "it runs", func() bool { return stateOf(t, a, "").VirtualNS > from+pace/20 })
 	ns := stateOf(t, a, "").VirtualNS - from
-	if most := float64(pace) * (time.Since(began) + 10*SliceWall).Seconds(); float64(ns) > most {
+	if most := float64(pace) * (time.Since(began) + 10*session.SliceWall).Seconds(); float64(ns) > most {
 		t.Errorf("%d ns in %v", ns, time.Since(began))
 	}
 	if err := a.Pace(bg, "", 0); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "flat out is faster than any pace", func() bool { return stateOf(t, a, "").VirtualNS > from+200_000_000 })
+	systemtest.Eventually(t, "flat out is faster than any pace", func() bool { return stateOf(t, a, "").VirtualNS > from+200_000_000 })
 	if err := a.Pause(bg, ""); err != nil {
 		t.Fatal(err)
 	}
 	at := stateOf(t, a, "").VirtualNS
 	time.Sleep(50 * time.Millisecond)
-	if s := stateOf(t, a, ""); s.VirtualNS != at || s.State != StatePaused {
+	if s := stateOf(t, a, ""); s.VirtualNS != at || s.State != system.StatePaused {
 		t.Errorf("moved while paused: %+v", s)
 	}
 	if err := a.Resume(bg, ""); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "running again", func() bool { return stateOf(t, a, "").VirtualNS > at })
+	systemtest.Eventually(t, "running again", func() bool { return stateOf(t, a, "").VirtualNS > at })
 	if a.Pace(bg, "", -1) == nil {
 		t.Error("a negative pace is taken")
 	}
 }
 
 func TestChangeLandsAtARecordedTime(t *testing.T) {
-	a := newFake(t, Options{Pace: 50_000_000}, fakeOptions{})
-	eventually(t, "time passes", func() bool { return stateOf(t, a, "").VirtualNS > 1_000_000 })
+	a := newFake(t, Options{Pace: 50_000_000}, systemtest.Options{})
+	systemtest.Eventually(t, "time passes", func() bool { return stateOf(t, a, "").VirtualNS > 1_000_000 })
 	c, err := a.Set(bg, "", experiment.Knobs{"coroutines": 4}, "page")
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +167,7 @@ func TestChangeLandsAtARecordedTime(t *testing.T) {
 }
 
 func TestForkDiffersOnlyInWhatWasSet(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	step := func(d int64) {
 		t.Helper()
 		if err := a.Step(bg, "", d); err != nil {
@@ -184,8 +188,8 @@ func TestForkDiffersOnlyInWhatWasSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	caught := func(id string) func() bool { return func() bool { return !stateOf(t, a, id).CatchingUp } }
-	eventually(t, "b has caught up", caught(same.Sys))
-	eventually(t, "c has caught up", caught(other.Sys))
+	systemtest.Eventually(t, "b has caught up", caught(same.Sys))
+	systemtest.Eventually(t, "c has caught up", caught(other.Sys))
 	if s := stateOf(t, a, "c"); s.KnobsVersion != 4 || s.ForkedFrom != "a" || s.ForkNS != 2_327_778 {
 		t.Errorf("c: %+v", s)
 	}
@@ -229,12 +233,12 @@ func TestForkDiffersOnlyInWhatWasSet(t *testing.T) {
 
 func TestForkThatDiffersFromItsSessionFails(t *testing.T) {
 	var n atomic.Int32
-	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(ctx context.Context, s experiment.Spec, progress engine.Progress) (System, error) {
-		o := fakeOptions{}
+	a, err := NewAgent(systemtest.Spec(), Options{Paused: true, Open: func(ctx context.Context, s experiment.Spec, progress engine.Progress) (system.System, error) {
+		o := systemtest.Options{}
 		if n.Add(1) > 1 {
-			o.drift = 500_000 // the second system is not the first
+			o.Drift = 500_000 // the second system is not the first
 		}
-		return fakeOpener(o)(ctx, s, progress)
+		return systemtest.Opener(o)(ctx, s, progress)
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -244,20 +248,20 @@ func TestForkThatDiffersFromItsSessionFails(t *testing.T) {
 	if _, err := a.Fork(bg, "a", nil, "page"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the fork fails", func() bool { return stateOf(t, a, "b").State == StateFailed })
+	systemtest.Eventually(t, "the fork fails", func() bool { return stateOf(t, a, "b").State == system.StateFailed })
 	if s := stateOf(t, a, "b"); !strings.Contains(s.Error, "digest") {
 		t.Errorf("error %q", s.Error)
 	}
-	if s := stateOf(t, a, "a"); s.State != StatePaused {
+	if s := stateOf(t, a, "a"); s.State != system.StatePaused {
 		t.Errorf("a: %+v", s)
 	}
 }
 
 func TestFailedSystemCanBeLookedAtAndReset(t *testing.T) {
-	for name, fo := range map[string]fakeOptions{"error": {failAt: 250_000}, "panic": {panicAt: 250_000}} {
+	for name, fo := range map[string]systemtest.Options{"error": {FailAt: 250_000}, "panic": {PanicAt: 250_000}} {
 		t.Run(name, func(t *testing.T) {
 			a := newFake(t, Options{}, fo)
-			eventually(t, "fails", func() bool { return stateOf(t, a, "").State == StateFailed })
+			systemtest.Eventually(t, "fails", func() bool { return stateOf(t, a, "").State == system.StateFailed })
 			s := stateOf(t, a, "")
 			if s.Error == "" || strings.Contains(s.Error, "\n") {
 				t.Errorf("error %q", s.Error)
@@ -289,14 +293,14 @@ func TestFailedSystemCanBeLookedAtAndReset(t *testing.T) {
 			if err := a.Reset(bg, "", experiment.Knobs{"nodez": 2}, nil, ""); err == nil {
 				t.Error("reset took an unknown knob")
 			}
-			if s := stateOf(t, a, ""); s.State != StateFailed {
+			if s := stateOf(t, a, ""); s.State != system.StateFailed {
 				t.Errorf("a refused reset changed the state: %+v", s)
 			}
 			epoch := s.Epoch
 			if err := a.Reset(bg, "", experiment.Knobs{"nodes": 5}, 9, ""); err != nil {
 				t.Fatal(err)
 			}
-			if s := stateOf(t, a, ""); s.State != StatePaused || s.VirtualNS != 0 || s.Epoch == epoch || s.Error != "" {
+			if s := stateOf(t, a, ""); s.State != system.StatePaused || s.VirtualNS != 0 || s.Epoch == epoch || s.Error != "" {
 				t.Errorf("after reset: %+v", s)
 			}
 			spec, _ := a.Spec(bg, "")
@@ -310,24 +314,24 @@ func TestFailedSystemCanBeLookedAtAndReset(t *testing.T) {
 func TestSlowOrHangingSystemDoesNotTakeTheAgentDown(t *testing.T) {
 	hang := make(chan struct{})
 	var n atomic.Int32
-	a, err := NewAgent(smallSpec(), Options{Pace: 20_000_000, Open: func(ctx context.Context, s experiment.Spec, progress engine.Progress) (System, error) {
-		o := fakeOptions{}
+	a, err := NewAgent(systemtest.Spec(), Options{Pace: 20_000_000, Open: func(ctx context.Context, s experiment.Spec, progress engine.Progress) (system.System, error) {
+		o := systemtest.Options{}
 		if n.Add(1) == 2 {
-			o.hang = hang
+			o.Hang = hang
 		}
-		return fakeOpener(o)(ctx, s, progress)
+		return systemtest.Opener(o)(ctx, s, progress)
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
 	defer close(hang)
-	if _, err := a.Add(smallSpec()); err != nil {
+	if _, err := a.Add(systemtest.Spec()); err != nil {
 		t.Fatal(err)
 	}
 	// b hangs: a may wait for it for a moment, then goes on.
 	at := stateOf(t, a, "a").VirtualNS
-	eventually(t, "a goes on", func() bool { return stateOf(t, a, "a").VirtualNS > at+20_000_000 })
+	systemtest.Eventually(t, "a goes on", func() bool { return stateOf(t, a, "a").VirtualNS > at+20_000_000 })
 	ctx, cancel := context.WithTimeout(bg, 50*time.Millisecond)
 	defer cancel()
 	if _, err := a.Knobs(ctx, "b"); !errors.Is(err, context.DeadlineExceeded) {
@@ -340,22 +344,22 @@ func TestSlowOrHangingSystemDoesNotTakeTheAgentDown(t *testing.T) {
 
 func TestSystemsAdvanceTogether(t *testing.T) {
 	var n atomic.Int32
-	a, err := NewAgent(smallSpec(), Options{Open: func(ctx context.Context, s experiment.Spec, progress engine.Progress) (System, error) {
-		o := fakeOptions{}
+	a, err := NewAgent(systemtest.Spec(), Options{Open: func(ctx context.Context, s experiment.Spec, progress engine.Progress) (system.System, error) {
+		o := systemtest.Options{}
 		if n.Add(1)%2 == 0 {
-			o.slow = 5 * time.Millisecond
+			o.Slow = 5 * time.Millisecond
 		}
-		return fakeOpener(o)(ctx, s, progress)
+		return systemtest.Opener(o)(ctx, s, progress)
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if _, err := a.Add(smallSpec()); err != nil {
+	if _, err := a.Add(systemtest.Spec()); err != nil {
 		t.Fatal(err)
 	}
 	a.Pause(bg, "")
-	set := experiment.Knobs{"window_ns": fakeWindow}
+	set := experiment.Knobs{"window_ns": systemtest.Window}
 	a.Reset(bg, "a", set, nil, "")
 	a.Reset(bg, "b", set, nil, "")
 	a.Resume(bg, "b") // the slow one first: a slice of a that begins alone may be long
@@ -364,53 +368,17 @@ func TestSystemsAdvanceTogether(t *testing.T) {
 		a1, b, a2 := stateOf(t, a, "a").VirtualNS, stateOf(t, a, "b").VirtualNS, stateOf(t, a, "a").VirtualNS
 		return min(math.Abs(float64(a1-b)), math.Abs(float64(a2-b)))
 	}
-	eventually(t, "they have met", func() bool { return stateOf(t, a, "b").VirtualNS > 1_000_000 && gap() <= 4*fakeWindow })
+	systemtest.Eventually(t, "they have met", func() bool { return stateOf(t, a, "b").VirtualNS > 1_000_000 && gap() <= 4*systemtest.Window })
 	for range 200 {
 		time.Sleep(time.Millisecond)
-		if g := gap(); g > 8*fakeWindow { // the lead, and what one did between the two looks
+		if g := gap(); g > 8*systemtest.Window { // the lead, and what one did between the two looks
 			t.Fatalf("%.3g ns apart", g)
 		}
 	}
 }
 
-// What a drain barrier makes quick does not make the slices long that come after it: the
-// first of them would let the next change wait.
-func TestSlicesDoNotGrowInADrain(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
-	grows := func(state string) (n int) {
-		if err := a.call(bg, "a", func(m *member) error {
-			real, was := m.Sys, m.Slice()
-			defer func() { m.Sys = real }()
-			m.Sys = inState{real, state}
-			for range 20 { // one may be slow on a machine that is busy
-				m.advance(m.Slice())
-			}
-			n = int(m.Slice() / was)
-			m.slice = was
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	if n := grows(engine.StateDraining); n > 1 {
-		t.Errorf("in a drain slices become %d times as long", n)
-	}
-	if n := grows(engine.StateRunning); n < 2 {
-		t.Errorf("slices become %d times as long, however quick they are", n)
-	}
-}
-
-// inState is a system that says how it is.
-type inState struct {
-	System
-	state string
-}
-
-func (s inState) State() string { return s.state }
-
 func TestRunEndsWithItsContext(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{slow: 2 * time.Millisecond})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{Slow: 2 * time.Millisecond})
 	ctx, cancel := context.WithTimeout(bg, 50*time.Millisecond)
 	defer cancel()
 	if _, err := a.Run(ctx, "", math.MaxInt64/4); !errors.Is(err, context.DeadlineExceeded) {
@@ -426,11 +394,11 @@ func TestRunEndsWithItsContext(t *testing.T) {
 }
 
 func TestStepsExcludeEachOther(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{slow: time.Millisecond})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{Slow: time.Millisecond})
 	ctx, cancel := context.WithCancel(bg)
 	done := make(chan error, 1)
 	go func() { _, err := a.Run(ctx, "", 1<<50); done <- err }()
-	eventually(t, "running", func() bool { return stateOf(t, a, "").State == StateRunning })
+	systemtest.Eventually(t, "running", func() bool { return stateOf(t, a, "").State == system.StateRunning })
 	var busy *BusyError
 	if err := a.Step(bg, "", 1000); !errors.As(err, &busy) {
 		t.Errorf("a step during a run: %v", err)
@@ -448,7 +416,7 @@ func TestStepsExcludeEachOther(t *testing.T) {
 
 func TestNothingIsLeftOpen(t *testing.T) {
 	var opened, closed atomic.Int32
-	a := newFake(t, Options{}, fakeOptions{opened: &opened, closed: &closed})
+	a := newFake(t, Options{}, systemtest.Options{Opened: &opened, Closed: &closed})
 	a.Step(bg, "", 1000)
 	a.Fork(bg, "a", nil, "")
 	a.Reset(bg, "a", nil, nil, "")
@@ -461,7 +429,7 @@ func TestNothingIsLeftOpen(t *testing.T) {
 	if _, err := a.State("a"); !errors.Is(err, errClosed) {
 		t.Errorf("after Close: %v", err)
 	}
-	if _, err := NewAgent(smallSpec(), Options{Pace: -1}); err == nil {
+	if _, err := NewAgent(systemtest.Spec(), Options{Pace: -1}); err == nil {
 		t.Error("negative pace")
 	}
 	if _, err := NewAgent(experiment.Spec{Preset: "nope"}, Options{}); !experiment.IsSpecError(err) {
@@ -475,9 +443,9 @@ func TestClosingMeetsTheEnd(t *testing.T) {
 	for range 200 {
 		path := filepath.Join(t.TempDir(), "s.jsonl")
 		var opened, closed atomic.Int32
-		a := newFake(t, Options{Session: path}, fakeOptions{opened: &opened, closed: &closed})
+		a := newFake(t, Options{Session: path}, systemtest.Options{Opened: &opened, Closed: &closed})
 		for range 2 {
-			if _, err := a.Add(smallSpec()); err != nil {
+			if _, err := a.Add(systemtest.Spec()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -512,7 +480,7 @@ func TestClosingMeetsTheEnd(t *testing.T) {
 
 func TestOneLine(t *testing.T) {
 	for in, want := range map[string]string{"a\nb": "a", "  x\ty ": "x y", "\n\nq": "q", strings.Repeat("é", 600): strings.Repeat("é", 497) + "..."} {
-		if got := oneLine(in); got != want {
+		if got := words.OneLine(in); got != want {
 			t.Errorf("oneLine(%.20q) = %.20q", in, got)
 		}
 	}
@@ -520,13 +488,13 @@ func TestOneLine(t *testing.T) {
 
 // A long trace ends with who asked for it, and with the agent.
 func TestTraceEnds(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{slow: time.Millisecond})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{Slow: time.Millisecond})
 	ctx, cancel := context.WithTimeout(bg, 20*time.Millisecond)
 	defer cancel()
 	if _, err := a.Trace(ctx, "", 1_000_000); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	eventually(t, "the system answers", func() bool {
+	systemtest.Eventually(t, "the system answers", func() bool {
 		_, err := a.Trace(bg, "", 2)
 		return err == nil
 	})
@@ -545,21 +513,21 @@ func TestTraceEnds(t *testing.T) {
 }
 
 // tripping is a system that has a bug where it is asked for something.
-type tripping struct{ System }
+type tripping struct{ system.System }
 
 func (tripping) Set(experiment.Knobs, string) (result.Change, error) { panic("bug in Set") }
 
 // Whoever asked for what panics is told so at once, and the system can be reset.
 func TestPanicInACommandIsTold(t *testing.T) {
 	var n atomic.Int32
-	open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
-		s, err := fakeOpener(fakeOptions{})(ctx, spec, progress)
+	open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
+		s, err := systemtest.Opener(systemtest.Options{})(ctx, spec, progress)
 		if n.Add(1) == 1 {
 			s = tripping{s}
 		}
 		return s, err
 	}
-	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: open})
+	a, err := NewAgent(systemtest.Spec(), Options{Paused: true, Open: open})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -569,15 +537,15 @@ func TestPanicInACommandIsTold(t *testing.T) {
 		_, err := a.Set(bg, "", experiment.Knobs{"coroutines": 3}, "page")
 		ended <- err
 	}()
-	var bug *PanicError
-	eventually(t, "the change has an answer", func() bool { return len(ended) > 0 })
+	var bug *system.PanicError
+	systemtest.Eventually(t, "the change has an answer", func() bool { return len(ended) > 0 })
 	if err := <-ended; !errors.As(err, &bug) {
 		t.Errorf("%v", err)
 	}
-	if s := stateOf(t, a, ""); s.State != StateFailed || !strings.Contains(s.Error, "bug in Set") {
+	if s := stateOf(t, a, ""); s.State != system.StateFailed || !strings.Contains(s.Error, "bug in Set") {
 		t.Errorf("%+v", s)
 	}
-	if err := a.Reset(bg, "", nil, nil, "page"); err != nil || stateOf(t, a, "").State != StatePaused {
+	if err := a.Reset(bg, "", nil, nil, "page"); err != nil || stateOf(t, a, "").State != system.StatePaused {
 		t.Errorf("reset: %v, %+v", err, stateOf(t, a, ""))
 	}
 }

@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"drtmx/cluster/runs"
+	"drtmx/cluster/session"
+	"drtmx/cluster/strictjson"
+	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 	"drtmx/engine/knob"
 	"drtmx/engine/result"
@@ -114,12 +117,12 @@ func (p *api) elsewhere(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		refuse(w, http.StatusNotFound, "no such route: "+r.Method+" "+clip(r.URL.Path))
+		refuse(w, http.StatusNotFound, "no such route: "+r.Method+" "+words.Clip(r.URL.Path))
 		return
 	}
 	list := strings.Join(allowed, ", ")
 	w.Header().Set("Allow", list)
-	refuse(w, http.StatusMethodNotAllowed, r.Method+" "+clip(r.URL.Path)+": no such method here; use "+list)
+	refuse(w, http.StatusMethodNotAllowed, r.Method+" "+words.Clip(r.URL.Path)+": no such method here; use "+list)
 }
 
 func plainPage(w http.ResponseWriter, r *http.Request) {
@@ -184,7 +187,7 @@ func refuseError(w http.ResponseWriter, err error) {
 	var failed *FailedError
 	var ended *EndedError
 	var untraced *UntracedError
-	var fullSession *fullSessionError
+	var fullSession *session.FullError
 	var missing *NoSystemError
 	var unknown *NoFigureError
 	var unkept *runs.NoRunError
@@ -219,7 +222,7 @@ func readBody(r *http.Request) ([]byte, error) {
 	if err == nil || errors.As(err, &tooBig) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return b, err
 	}
-	return nil, &httpError{http.StatusBadRequest, "body: cannot be read to its end: " + oneLine(err.Error())}
+	return nil, &httpError{http.StatusBadRequest, "body: cannot be read to its end: " + words.OneLine(err.Error())}
 }
 
 // readJSON decodes a body of one JSON value with known fields only.
@@ -228,7 +231,7 @@ func readJSON(r *http.Request, into any) error {
 	if err != nil {
 		return err
 	}
-	return badBody(decodeOnce(b, into))
+	return badBody(strictjson.DecodeOnce(b, into))
 }
 
 func sysOf(r *http.Request) string { return r.URL.Query().Get("sys") }
@@ -279,7 +282,7 @@ func took(c result.Change) map[string]any {
 // parsePatch reads {"knob": value, ...}.
 func parsePatch(b []byte) (experiment.Knobs, error) {
 	var k experiment.Knobs
-	return k, badBody(decodeOnce(b, &k))
+	return k, badBody(strictjson.DecodeOnce(b, &k))
 }
 
 // badBody is what is wrong with a body, nil if nothing is.
@@ -313,7 +316,7 @@ func (p *api) windows(r *http.Request) (any, error) {
 	}
 	format := q.Get("format")
 	if format != "" && format != "json" && format != "csv" {
-		return nil, &experiment.SpecError{Field: "format", Value: clip(format), Rule: "must be json or csv", Next: "as ?format=csv"}
+		return nil, &experiment.SpecError{Field: "format", Value: words.Clip(format), Rule: "must be json or csv", Next: "as ?format=csv"}
 	}
 	ws, err := p.agent.Windows(r.Context(), sysOf(r), 0)
 	if err != nil {
@@ -345,7 +348,7 @@ func queryNS(s, field string, missing int64) (int64, error) {
 		n = d.Nanoseconds()
 	}
 	if err != nil || n < 0 {
-		return 0, &experiment.SpecError{Field: field, Value: clip(s), Rule: "must be virtual nanoseconds from 0", Next: "as ?" + field + "=2000000"}
+		return 0, &experiment.SpecError{Field: field, Value: words.Clip(s), Rule: "must be virtual nanoseconds from 0", Next: "as ?" + field + "=2000000"}
 	}
 	return n, nil
 }
@@ -447,7 +450,7 @@ func (p *api) setTwin(r *http.Request) (any, error) {
 func (p *api) cancelTask(r *http.Request) (any, error) {
 	name := r.URL.Query().Get("name")
 	if !p.agent.tasks.cancel(name) {
-		return nil, &httpError{http.StatusNotFound, "task " + clip(name) + " is not running, or cannot be cancelled"}
+		return nil, &httpError{http.StatusNotFound, "task " + words.Clip(name) + " is not running, or cannot be cancelled"}
 	}
 	return map[string]bool{"cancelled": true}, nil
 }
@@ -474,7 +477,7 @@ func (p *api) trace(r *http.Request) (any, error) {
 	case b.Percentile != nil:
 		return p.agent.TraceOf(r.Context(), sysOf(r), ChoiceOf(b.Type, *b.Percentile), nil)
 	case b.Type != "":
-		return nil, &experiment.SpecError{Field: "percentile", Rule: "is missing beside type", Next: `send {"type": "` + clip(b.Type) + `", "percentile": 99}`}
+		return nil, &experiment.SpecError{Field: "percentile", Rule: "is missing beside type", Next: `send {"type": "` + words.Clip(b.Type) + `", "percentile": 99}`}
 	}
 	return p.agent.Trace(r.Context(), sysOf(r), b.Txns)
 }
@@ -484,7 +487,7 @@ func (p *api) trace(r *http.Request) (any, error) {
 func (p *api) nodes(r *http.Request) (any, error) {
 	text := r.URL.Query().Get("measured")
 	if text != "" && text != "true" && text != "false" {
-		return nil, &experiment.SpecError{Field: "measured", Value: clip(text), Rule: "must be true or false", Next: "true: since the latest run began"}
+		return nil, &experiment.SpecError{Field: "measured", Value: words.Clip(text), Rule: "must be true or false", Next: "true: since the latest run began"}
 	}
 	ns, err := p.agent.Inside(r.Context(), sysOf(r), text == "true")
 	return append([]result.NodeInside{}, ns...), err
@@ -492,7 +495,7 @@ func (p *api) nodes(r *http.Request) (any, error) {
 
 func (p *api) events(r *http.Request) (any, error) {
 	ev, err := p.agent.Events(r.Context(), sysOf(r))
-	return append([]Event{}, ev...), err
+	return append([]session.Event{}, ev...), err
 }
 
 func (p *api) result(r *http.Request) (any, error) { return p.agent.Result(r.Context(), sysOf(r)) }

@@ -3,12 +3,14 @@ package cluster
 import (
 	"fmt"
 	"time"
+
+	"drtmx/cluster/session"
 )
 
 // replay is a session that a member catches up with: a fork with the session of
 // another system, a resumed one with its file.
 type replay struct {
-	steps  []Step
+	steps  []session.Step
 	next   int
 	target int64
 	code   []addedCode  // of the steps that add transactions, in order
@@ -54,25 +56,25 @@ func (m *member) catchUp() {
 }
 
 // redo repeats a recorded step on the loop.
-func (m *member) redo(st Step, r *replay) error {
+func (m *member) redo(st session.Step, r *replay) error {
 	switch {
 	case st.Change != nil:
-		was := valuesOf(m.Sys, st.Change.Set)
+		was := session.ValuesOf(m.Sys, st.Change.Set)
 		c, err := m.Sys.Set(st.Change.Set, st.Change.By)
 		if err != nil {
 			return fmt.Errorf("replay at %d ns: %w", st.VirtualNS, err)
 		}
-		m.event(Event{Kind: kindOf(st.Change.Set), By: st.Change.By, Version: c.Version, Set: st.Change.Set, Was: was, Pending: c.Pending})
+		m.event(session.Event{Kind: session.KindOf(st.Change.Set), By: st.Change.By, Version: c.Version, Set: st.Change.Set, Was: was, Pending: c.Pending})
 	case st.Transaction != nil:
 		if len(r.code) == 0 {
-			return notReplayable(st.Transaction)
+			return session.NotReplayable(st.Transaction)
 		}
 		t := r.code[0]
 		r.code = r.code[1:]
 		m.added = append(m.added, t)
 		return t.apply(m.Sys)
 	case st.Checkpoint != nil:
-		return differs(*st.Checkpoint, m.Mark())
+		return session.Differs(*st.Checkpoint, m.Mark())
 	case st.Failed != nil:
 		return fmt.Errorf("the session failed here: %s", st.Failed.Error)
 	}

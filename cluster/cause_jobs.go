@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"sync"
 
+	"drtmx/cluster/words"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 )
@@ -78,7 +79,7 @@ func (d *causeJobs) start(r *http.Request) (any, error) {
 			defer d.mu.Unlock()
 			state.Running = false
 			if err != nil && err != context.Canceled {
-				state.Failed = oneLine(err.Error())
+				state.Failed = words.OneLine(err.Error())
 			}
 		}})
 }

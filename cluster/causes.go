@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/palette"
 	"drtmx/engine/batch"
@@ -50,7 +51,7 @@ func (r *Result) repeatable() (Spec, error) {
 	}
 	for _, c := range x.Changes {
 		if c.VirtualNS > x.FromNS && c.VirtualNS < x.FromNS+x.VirtualNS {
-			return Spec{}, &experiment.SpecError{Field: "causes", Value: knobText(c.Set), Rule: fmt.Sprintf("was changed within the result, at %s", nsText(c.VirtualNS)), Next: "Run once more and take that result"}
+			return Spec{}, &experiment.SpecError{Field: "causes", Value: words.Knobs(c.Set), Rule: fmt.Sprintf("was changed within the result, at %s", words.NS(c.VirtualNS)), Next: "Run once more and take that result"}
 		}
 	}
 	return experiment.SpecOf(x.Name, x.Spec.Clone())
@@ -127,7 +128,7 @@ func hotTable(hot []result.HotRecord) string {
 	rows := [][]string{{"hottest record", "conflicts", "aborts", "lock wait", "by type"}}
 	for i := range hot {
 		h := &hot[i]
-		rows = append(rows, []string{fmt.Sprintf("%s/%d", h.Table, h.Key), fmt.Sprint(h.Conflicts), fmt.Sprint(h.Aborts), usText(h.LockWaitUS), h.Types()})
+		rows = append(rows, []string{fmt.Sprintf("%s/%d", h.Table, h.Key), fmt.Sprint(h.Conflicts), fmt.Sprint(h.Aborts), words.Micros(h.LockWaitUS), h.Types()})
 	}
 	return table(rows)
 }

@@ -1,6 +1,10 @@
 package cluster
 
-import "testing"
+import (
+	"testing"
+
+	"drtmx/cluster/system/systemtest"
+)
 
 // A chapter is computed figure by figure in its order, what is there already is left, and
 // all of it can be cancelled.
@@ -24,7 +28,7 @@ func TestChapter(t *testing.T) {
 	}
 	are := func(running, waits string) {
 		t.Helper()
-		eventually(t, running+" runs and "+waits+" waits", func() bool { r, w := states(); return r == running && w == waits })
+		systemtest.Eventually(t, running+" runs and "+waits+" waits", func() bool { r, w := states(); return r == running && w == waits })
 	}
 	all("POST", `{"chapter":9}`).want(t, 400, "no figures of that chapter")
 	all("POST", `{"chapter":2,"scale":"huge"}`).want(t, 400, "quick or paper")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"drtmx/cluster/system"
+	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -28,15 +30,15 @@ type driver interface {
 	windows(ctx context.Context, sys string, from int64) ([]result.Window, error)
 	knobs(ctx context.Context, sys string) ([]experiment.KnobState, error)
 	spec(ctx context.Context, sys string) (Spec, error)
-	state(ctx context.Context, sys string) (Snapshot, error)
-	systems(ctx context.Context) ([]Snapshot, error)
+	state(ctx context.Context, sys string) (system.Snapshot, error)
+	systems(ctx context.Context) ([]system.Snapshot, error)
 	trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error)
 	traceOf(ctx context.Context, sys string, c engine.Choice) (*engine.Picked, error)
 	inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error)
 	session(ctx context.Context, sys string) ([]byte, error)
 	sessionPage(ctx context.Context, sys string) ([]byte, error)
 	control(ctx context.Context, sys string, b controlBody, by string) error
-	fork(ctx context.Context, sys string, k Knobs, by string) (Snapshot, error)
+	fork(ctx context.Context, sys string, k Knobs, by string) (system.Snapshot, error)
 	closeSystem(ctx context.Context, sys string) error
 	page(ctx context.Context) (string, error) // where it is
 	close() error
@@ -174,7 +176,7 @@ func (c *Client) Systems() ([]*Client, error) {
 func (c *Client) Knobs() ([]experiment.KnobState, error) { return c.d.knobs(c.context(), c.sys) }
 
 // State is how the cluster stands.
-func (c *Client) State() (Snapshot, error) { return c.d.state(c.context(), c.sys) }
+func (c *Client) State() (system.Snapshot, error) { return c.d.state(c.context(), c.sys) }
 
 // Windows are the kept windows from a virtual time on.
 func (c *Client) Windows(from time.Duration) ([]result.Window, error) {
@@ -224,7 +226,7 @@ type Changed struct {
 }
 
 func (c *Changed) String() string {
-	s := fmt.Sprintf("%s from %s on", knobText(c.Change.Set), nsText(c.Change.VirtualNS))
+	s := fmt.Sprintf("%s from %s on", words.Knobs(c.Change.Set), words.NS(c.Change.VirtualNS))
 	if c.Change.Pending {
 		s += ", once the transactions in flight have ended"
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -112,13 +113,13 @@ func limitText(r *result.Result) string {
 func quantity(metric string, x float64) string {
 	switch {
 	case metric == "throughput":
-		return rateText(x)
+		return words.Rate(x)
 	case strings.HasPrefix(metric, "latency_us"), strings.HasSuffix(metric, "_us"):
 		return charts.Digits(x, 3) + " µs" // what is not known is not compared, so 0 is none
 	case strings.HasSuffix(metric, "_rate"), strings.HasSuffix(metric, ".share"), strings.HasPrefix(metric, "utilization."):
-		return percent(x)
+		return words.Percent(x)
 	}
-	return trim(x)
+	return words.Number(x)
 }
 
 // diffText is a relative change with its interval, where there is one: the engine gives
@@ -127,7 +128,7 @@ func (c *Comparison) diffText(d result.Diff) string {
 	if d.Change == nil {
 		return ""
 	}
-	s := signed(*d.Change)
+	s := words.Change(*d.Change)
 	if d.Half95 > 0 {
 		s += fmt.Sprintf(" ± %.1f", 100*d.Half95)
 	} else if d.Why != "" {

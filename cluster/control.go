@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -219,7 +220,7 @@ func (b *controlBody) check() error {
 	twice, ok := b.Set["seed"]
 	switch {
 	case !slices.Contains([]string{"pause", "resume", "step", "pace", "reset"}, b.Action):
-		return &experiment.SpecError{Field: "action", Value: clip(b.Action), Rule: "must be pause, resume, step, pace or reset", Next: `as {"action": "pause"}`}
+		return &experiment.SpecError{Field: "action", Value: words.Clip(b.Action), Rule: "must be pause, resume, step, pace or reset", Next: `as {"action": "pause"}`}
 	case (b.Action == "step" || b.Action == "pace") && b.VirtualNS == nil:
 		return &experiment.SpecError{Field: "virtual_ns", Rule: "is missing", Next: `as {"action": "` + b.Action + `", "virtual_ns": 1000000}`}
 	case b.Action != "reset" && len(b.Set) > 0:

@@ -8,24 +8,27 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
+	"drtmx/cluster/system/systemtest"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 )
 
 // newFakes starts an agent with a paused system for each of the options.
-func newFakes(t *testing.T, of ...fakeOptions) *Agent {
+func newFakes(t *testing.T, of ...systemtest.Options) *Agent {
 	t.Helper()
 	n := 0
-	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(ctx context.Context, s experiment.Spec, progress engine.Progress) (System, error) {
+	a, err := NewAgent(systemtest.Spec(), Options{Paused: true, Open: func(ctx context.Context, s experiment.Spec, progress engine.Progress) (system.System, error) {
 		n++
-		return fakeOpener(of[min(n, len(of))-1])(ctx, s, progress)
+		return systemtest.Opener(of[min(n, len(of))-1])(ctx, s, progress)
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.Close() })
 	for range of[1:] {
-		if _, err := a.Add(smallSpec()); err != nil {
+		if _, err := a.Add(systemtest.Spec()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,18 +37,18 @@ func newFakes(t *testing.T, of ...fakeOptions) *Agent {
 
 // A command to all systems is one to those that can follow.
 func TestFailedSystemDoesNotHoldUpTheOthers(t *testing.T) {
-	a := newFakes(t, fakeOptions{failAt: 1000}, fakeOptions{})
+	a := newFakes(t, systemtest.Options{FailAt: 1000}, systemtest.Options{})
 	s := web(t, a, Web{})
 	control := func(path, body string) reply { t.Helper(); return ask(t, s, "POST", "/api/control"+path, body) }
 	if a.Step(bg, "a", 2000) == nil {
 		t.Fatal("a did not fail")
 	}
 	control("", `{"action":"step","virtual_ns":5000}`).want(t, 200, "")
-	if now := stateOf(t, a, "b"); now.VirtualNS != 5000 || now.State != StatePaused {
+	if now := stateOf(t, a, "b"); now.VirtualNS != 5000 || now.State != system.StatePaused {
 		t.Errorf("after a step of all: %+v", now)
 	}
 	control("", `{"action":"resume"}`).want(t, 200, "")
-	if now := stateOf(t, a, "b"); now.State != StateRunning {
+	if now := stateOf(t, a, "b"); now.State != system.StateRunning {
 		t.Errorf("after a resume of all: %+v", now)
 	}
 	for _, action := range []string{`{"action":"resume"}`, `{"action":"step","virtual_ns":5000}`} {
@@ -61,11 +64,11 @@ func TestFailedSystemDoesNotHoldUpTheOthers(t *testing.T) {
 
 // A ghost that replays is left out of a step, and a step of nobody is refused.
 func TestStepOfAllLeavesOutWhoCatchesUp(t *testing.T) {
-	a := newFakes(t, fakeOptions{})
+	a := newFakes(t, systemtest.Options{})
 	if err := a.Step(bg, "", 100_000_000); err != nil {
 		t.Fatal(err)
 	}
-	a.opts.Open = fakeOpener(fakeOptions{slow: 40 * time.Millisecond}) // slices stay short: seconds
+	a.opts.Open = systemtest.Opener(systemtest.Options{Slow: 40 * time.Millisecond}) // slices stay short: seconds
 	if _, err := a.Fork(bg, "a", nil, "script"); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +94,7 @@ func during(t *testing.T, a *Agent, s *httptest.Server, sys, path, body string, 
 	from := stateOf(t, a, sys).VirtualNS
 	answer := make(chan reply, 1)
 	go func() { answer <- ask(t, s, "POST", path+"?sys="+sys, body) }()
-	eventually(t, "time passes", func() bool { return stateOf(t, a, sys).VirtualNS > from })
+	systemtest.Eventually(t, "time passes", func() bool { return stateOf(t, a, sys).VirtualNS > from })
 	f()
 	select {
 	case r := <-answer:
@@ -111,7 +114,7 @@ const (
 // Time stands once a pause is answered, also in a step, whose caller is told that it
 // did not get what it asked for.
 func TestPauseEndsAStep(t *testing.T) {
-	a := newFakes(t, fakeOptions{slow: time.Millisecond})
+	a := newFakes(t, systemtest.Options{Slow: time.Millisecond})
 	s := web(t, a, Web{})
 	var stood int64
 	during(t, a, s, "a", "/api/control", longStep, func() {
@@ -119,7 +122,7 @@ func TestPauseEndsAStep(t *testing.T) {
 		stood = stateOf(t, a, "a").VirtualNS
 	}).want(t, 409, "system a was paused at ")
 	time.Sleep(20 * time.Millisecond)
-	if now := stateOf(t, a, "a"); now.VirtualNS != stood || now.State != StatePaused {
+	if now := stateOf(t, a, "a"); now.VirtualNS != stood || now.State != system.StatePaused {
 		t.Errorf("paused at %d, then %+v", stood, now)
 	}
 	if err := a.Step(bg, "a", 1000); err != nil {
@@ -135,7 +138,7 @@ func slowly() (slices chan struct{}, release func()) {
 	go func() {
 		defer close(slices)
 		for {
-			time.Sleep(SliceWall)
+			time.Sleep(session.SliceWall)
 			select {
 			case slices <- struct{}{}:
 			case <-stop:
@@ -150,10 +153,10 @@ func slowly() (slices chan struct{}, release func()) {
 // have measured; then the system stands, or goes on, as before the run.
 func TestPauseHoldsARun(t *testing.T) {
 	const body, end = `{"virtual_ns":100000000}`, 100_000_000
-	unheld := ask(t, web(t, newFakes(t, fakeOptions{}), Web{}), "POST", "/api/run", body)
+	unheld := ask(t, web(t, newFakes(t, systemtest.Options{}), Web{}), "POST", "/api/run", body)
 	for _, goesOn := range []bool{false, true} {
 		slices, release := slowly()
-		a := newFakes(t, fakeOptions{hang: slices})
+		a := newFakes(t, systemtest.Options{Hang: slices})
 		t.Cleanup(release) // before the agent ends
 		s := web(t, a, Web{})
 		r := during(t, a, s, "a", "/api/run", body, func() {
@@ -176,8 +179,8 @@ func TestPauseHoldsARun(t *testing.T) {
 			t.Errorf("held\n%s\nnot held\n%s", r.body, unheld.body)
 		}
 		if goesOn {
-			eventually(t, "it goes on", func() bool { return stateOf(t, a, "a").VirtualNS > end })
-		} else if now := stateOf(t, a, "a"); now.State != StatePaused || now.Held || now.VirtualNS != end {
+			systemtest.Eventually(t, "it goes on", func() bool { return stateOf(t, a, "a").VirtualNS > end })
+		} else if now := stateOf(t, a, "a"); now.State != system.StatePaused || now.Held || now.VirtualNS != end {
 			t.Errorf("after the run: %+v", now)
 		}
 	}
@@ -191,14 +194,14 @@ func TestHeldRunEnds(t *testing.T) {
 		"reset":     func(a *Agent, _ func()) { a.Reset(bg, "a", nil, nil, "page") },
 		"close":     func(a *Agent, _ func()) { a.Close() },
 	} {
-		a := newFakes(t, fakeOptions{slow: time.Millisecond})
+		a := newFakes(t, systemtest.Options{Slow: time.Millisecond})
 		if err := a.Resume(bg, "a"); err != nil {
 			t.Fatal(err)
 		}
 		ctx, interrupt := context.WithCancel(bg)
 		ended := make(chan error, 1)
 		go func() { _, err := a.Run(ctx, "a", 1<<50); ended <- err }()
-		eventually(t, "it is held", func() bool {
+		systemtest.Eventually(t, "it is held", func() bool {
 			a.Pause(bg, "a")
 			held := stateOf(t, a, "a").Held
 			if !held { // the run has not begun
@@ -213,7 +216,7 @@ func TestHeldRunEnds(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if name != "close" {
-			if now := stateOf(t, a, "a"); now.State != StatePaused || now.Held {
+			if now := stateOf(t, a, "a"); now.State != system.StatePaused || now.Held {
 				t.Errorf("%s: %+v", name, now)
 			}
 		}
@@ -224,7 +227,7 @@ func TestHeldRunEnds(t *testing.T) {
 // What another client did to a system is a conflict, not a fault of the server.
 func TestWhatOthersEndIsAConflict(t *testing.T) {
 	for path, body := range map[string]string{"/api/control": longStep, "/api/run": longRun} {
-		a := newFakes(t, fakeOptions{slow: time.Millisecond}, fakeOptions{slow: time.Millisecond})
+		a := newFakes(t, systemtest.Options{Slow: time.Millisecond}, systemtest.Options{Slow: time.Millisecond})
 		s := web(t, a, Web{})
 		during(t, a, s, "b", path, body, func() {
 			ask(t, s, "POST", "/api/control?sys=b", `{"action":"reset"}`).want(t, 200, "")
@@ -235,7 +238,7 @@ func TestWhatOthersEndIsAConflict(t *testing.T) {
 		var err error
 		done := make(chan struct{})
 		go func() { defer close(done); err = a.Step(bg, "a", 1_000_000_000_000) }()
-		eventually(t, "time passes", func() bool { return stateOf(t, a, "a").VirtualNS > 0 })
+		systemtest.Eventually(t, "time passes", func() bool { return stateOf(t, a, "a").VirtualNS > 0 })
 		a.Close()
 		if <-done; !errors.Is(err, errClosed) {
 			t.Errorf("when all is closed: %v", err)

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
+	"drtmx/cluster/system/systemtest"
 	"drtmx/engine/experiment"
 )
 
@@ -13,7 +16,7 @@ import (
 func TestSessionWithCrashesReplays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	spec := experiment.Spec{Workload: "micro-write", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.keys": 1000, "window_ns": "50us", "check": "off"}}
-	a, err := NewAgent(spec, Options{Paused: true, Session: path, Open: openEngine})
+	a, err := NewAgent(spec, Options{Paused: true, Session: path, Open: system.OpenEngine})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +38,7 @@ func TestSessionWithCrashesReplays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the fork has caught up", func() bool { return !stateOf(t, a, fork.Sys).CatchingUp })
+	systemtest.Eventually(t, "the fork has caught up", func() bool { return !stateOf(t, a, fork.Sys).CatchingUp })
 	x, err := a.Result(bg, "a")
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +57,7 @@ func TestSessionWithCrashesReplays(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Replay(bg, bytes.NewReader(b), ReplayOptions{})
+	r, err := session.Replay(bg, bytes.NewReader(b), session.ReplayOptions{})
 	if err != nil || !r.OK || r.Changes != 6 || r.Digest != x.Digest {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -64,7 +67,7 @@ func TestSessionWithCrashesReplays(t *testing.T) {
 // with how it stands, and says what helps.
 func TestTraceOfWhatDoesNotEndIsAConflict(t *testing.T) {
 	spec := experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"servers": 1, "clients": 2, "threads": 1, "workload.keys": 1000, "check": "off"}}
-	a, err := NewAgent(spec, Options{Paused: true, Open: openEngine})
+	a, err := NewAgent(spec, Options{Paused: true, Open: system.OpenEngine})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +90,7 @@ func TestTraceOfWhatDoesNotEndIsAConflict(t *testing.T) {
 func TestResetUndoesCrashes(t *testing.T) {
 	for _, first := range []int{-1, 2} {
 		spec := experiment.Spec{Workload: "micro-write", Set: experiment.Knobs{"nodes": 4, "threads": 1, "workload.keys": 1000, "check": "off", "fault.crash": first}}
-		a, err := NewAgent(spec, Options{Paused: true, Open: openEngine})
+		a, err := NewAgent(spec, Options{Paused: true, Open: system.OpenEngine})
 		if err != nil {
 			t.Fatal(err)
 		}

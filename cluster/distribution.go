@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -134,7 +135,7 @@ func names(rs []*result.Result) []string {
 	}
 	for i, r := range rs[1:] {
 		name := fmt.Sprintf("result %d", i+2)
-		if text := knobText(differing(rs[0].Spec, r.Spec)); text != "" {
+		if text := words.Knobs(differing(rs[0].Spec, r.Spec)); text != "" {
 			name = text
 		}
 		out = append(out, name)

@@ -3,13 +3,16 @@ package cluster
 import (
 	"context"
 	"testing"
+
+	"drtmx/cluster/system"
+	"drtmx/cluster/system/systemtest"
 )
 
 // newFake starts an agent over fake systems.
-func newFake(t *testing.T, o Options, fo fakeOptions) *Agent {
+func newFake(t *testing.T, o Options, fo systemtest.Options) *Agent {
 	t.Helper()
-	o.Open = fakeOpener(fo)
-	a, err := NewAgent(smallSpec(), o)
+	o.Open = systemtest.Opener(fo)
+	a, err := NewAgent(systemtest.Spec(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,7 +20,7 @@ func newFake(t *testing.T, o Options, fo fakeOptions) *Agent {
 	return a
 }
 
-func stateOf(t *testing.T, a *Agent, sys string) Snapshot {
+func stateOf(t *testing.T, a *Agent, sys string) system.Snapshot {
 	t.Helper()
 	s, err := a.State(sys)
 	if err != nil {

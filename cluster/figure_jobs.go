@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"drtmx/cluster/system"
+	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -78,7 +80,7 @@ func (a *Agent) Figure(id string) (FigureState, error) {
 type NoFigureError struct{ ID string }
 
 func (e *NoFigureError) Error() string {
-	return "figure = " + clip(e.ID) + ": no such figure; see /api/figures"
+	return "figure = " + words.Clip(e.ID) + ": no such figure; see /api/figures"
 }
 
 // known checks an id before anything is started.
@@ -159,7 +161,7 @@ func (d *figureJobs) start(r *http.Request) (any, error) {
 		return nil, err
 	}
 	set := b.Set
-	if err := guarded(taskOf(info.ID), func() error { return d.by().Check(info.ID, b.Scale, set) }); err != nil {
+	if err := system.Guard(taskOf(info.ID), func() error { return d.by().Check(info.ID, b.Scale, set) }); err != nil {
 		return nil, err
 	}
 	_, run, ok := d.enter(info.ID, b.Scale, set)
@@ -177,7 +179,7 @@ func settleScale(scale *string) error {
 		*scale = "quick"
 	}
 	if *scale != "quick" && *scale != "paper" {
-		return &experiment.SpecError{Field: "scale", Value: clip(*scale), Rule: "must be quick or paper", Next: `as {"scale": "quick"}`}
+		return &experiment.SpecError{Field: "scale", Value: words.Clip(*scale), Rule: "must be quick or paper", Next: `as {"scale": "quick"}`}
 	}
 	return nil
 }
@@ -202,7 +204,7 @@ func (d *figureJobs) run(ctx context.Context, cancel context.CancelFunc, id, sca
 	defer cancel()
 	var f Figure
 	began := time.Now()
-	err := guarded(taskOf(id), func() (err error) {
+	err := system.Guard(taskOf(id), func() (err error) {
 		if err := d.turn(ctx, id); err != nil {
 			return err
 		}
@@ -266,7 +268,7 @@ func (d *figureJobs) end(id string, f Figure, took time.Duration, err error) {
 	k.running, k.soFar = nil, nil
 	if err != nil || f == nil {
 		if err != nil && err != context.Canceled {
-			k.failed = oneLine(err.Error())
+			k.failed = words.OneLine(err.Error())
 		}
 		return
 	}
@@ -304,7 +306,7 @@ func (d *figureJobs) all(r *http.Request) (any, error) { return d.agent.Figure(r
 func (d *figureJobs) stop(r *http.Request) (any, error) {
 	id := r.PathValue("id")
 	if !d.agent.tasks.cancel(taskOf(id)) {
-		return nil, &httpError{http.StatusNotFound, "figure " + clip(id) + " is not being computed"}
+		return nil, &httpError{http.StatusNotFound, "figure " + words.Clip(id) + " is not being computed"}
 	}
 	return map[string]bool{"cancelled": true}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/cluster/system/systemtest"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -53,7 +54,7 @@ func (f fakeFigures) Parts(_ string, of Figure) []FigurePart {
 }
 
 func (f fakeFigures) Check(_, _ string, set experiment.Knobs) error {
-	_, err := smallSpec().With(set)
+	_, err := systemtest.Spec().With(set)
 	return err
 }
 
@@ -68,7 +69,7 @@ func (f fakeFigures) Run(ctx context.Context, id, scale string, set experiment.K
 		case <-ctx.Done():
 			return nil, fmt.Errorf("figure %s: %w", id, ctx.Err())
 		}
-		spec, err := smallSpec().With(experiment.Knobs{"coroutines": i + 1})
+		spec, err := systemtest.Spec().With(experiment.Knobs{"coroutines": i + 1})
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +95,7 @@ type figureReader struct {
 
 func newFigureReader(t *testing.T) *figureReader {
 	f := fakeFigures{make(chan error)}
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{Figures: f})
 	return &figureReader{t, f, a,
 		func(method, path, body string) reply { return ask(t, s, method, "/api/figures/2-4a"+path, body) },
@@ -116,7 +117,7 @@ func (d *figureReader) ends(runs int) {
 	for range runs {
 		d.next <- nil
 	}
-	eventually(d.T, "done", func() bool { return d.task().State == "done" })
+	systemtest.Eventually(d.T, "done", func() bool { return d.task().State == "done" })
 }
 
 // state is that of the figure as JSON has it.
@@ -148,9 +149,9 @@ func TestFiguresRunAndAreCancelled(t *testing.T) {
 	d.ask("POST", "", `{"scale":"quick"}`).want(t, 202, `"task":"figure 2-4a"`)
 	d.ask("POST", "", `{}`).want(t, 409, "already")
 	d.next <- nil
-	eventually(t, "progress", func() bool { return d.task().Done == 1 && d.task().Total == 3 })
+	systemtest.Eventually(t, "progress", func() bool { return d.task().Done == 1 && d.task().Total == 3 })
 	d.ask("DELETE", "", "").want(t, 200, "cancelled")
-	eventually(t, "cancelled", func() bool { return d.task().State == "cancelled" })
+	systemtest.Eventually(t, "cancelled", func() bool { return d.task().State == "cancelled" })
 	if s := d.state(); s.Running != nil || s.Failed != "" || s.Base != nil {
 		t.Errorf("after a cancellation: %+v", s)
 	}
@@ -169,7 +170,7 @@ func TestFigurePointsCome(t *testing.T) {
 	}
 	for n := 1; n < 3; n++ {
 		d.next <- nil
-		eventually(t, "a point more", func() bool {
+		systemtest.Eventually(t, "a point more", func() bool {
 			r := d.state().Running
 			return r != nil && r.Done == n && r.Total == 3 && r.Figure != nil && len(r.Figure.Runs) == n
 		})
@@ -182,7 +183,7 @@ func TestFigurePointsCome(t *testing.T) {
 	}
 	d.ask("POST", "", `{}`).want(t, 202, "")
 	d.next <- errors.New("a planted failure\nwith a second line")
-	eventually(t, "failed", func() bool { return strings.HasPrefix(d.task().State, "failed") })
+	systemtest.Eventually(t, "failed", func() bool { return strings.HasPrefix(d.task().State, "failed") })
 	if s := d.state(); !strings.HasPrefix(s.Failed, "a planted failure") || strings.Contains(s.Failed, "\n") || s.Base == nil || s.Base.N != first {
 		t.Errorf("after a failure: %+v", s)
 	}
@@ -211,15 +212,15 @@ func TestOneFigureWaits(t *testing.T) {
 	}
 	d.ask("POST", "", `{}`).want(t, 202, "")
 	d.askOf("2-4b", "POST", `{}`).want(t, 202, "")
-	eventually(t, "one waits", func() bool { n, running := waiting(); return n == 1 && running == 2 })
+	systemtest.Eventually(t, "one waits", func() bool { n, running := waiting(); return n == 1 && running == 2 })
 	for range 3 {
 		d.next <- nil
 	}
-	eventually(t, "nobody waits", func() bool { n, running := waiting(); return n == 0 && running == 1 })
+	systemtest.Eventually(t, "nobody waits", func() bool { n, running := waiting(); return n == 0 && running == 1 })
 	for range 3 {
 		d.next <- nil
 	}
-	eventually(t, "both are there", func() bool { _, running := waiting(); return running == 0 })
+	systemtest.Eventually(t, "both are there", func() bool { _, running := waiting(); return running == 0 })
 }
 
 func TestFigureVariantsAreKept(t *testing.T) {

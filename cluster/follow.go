@@ -5,6 +5,9 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
+
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 )
 
 // follower is how a hidden system goes the way of a shown one: the same changes at the
@@ -16,7 +19,7 @@ type follower struct {
 	begun int    // number of its segment
 	next  int    // steps done
 	limit atomic.Int64
-	stop  atomic.Pointer[Checkpoint] // how of was before the change that a ghost has not got
+	stop  atomic.Pointer[session.Checkpoint] // how of was before the change that a ghost has not got
 }
 
 // noLimit is the limit of a twin, which takes every step.
@@ -30,23 +33,23 @@ func newFollower(of *member, epoch string, begun int) *follower {
 
 // stay makes a ghost of a twin: the change that is about to be recorded after so many
 // steps is not for it, nor is what comes later.
-func (f *follower) stay(steps int, before Checkpoint) {
+func (f *follower) stay(steps int, before session.Checkpoint) {
 	f.stop.Store(&before)
 	f.limit.Store(int64(steps))
 }
 
 // step is what is to be done next, if that is known. A change is recorded after the
 // limit is set, so whoever finds it finds the limit too.
-func (f *follower) step() (Step, bool) {
-	st, ok := f.of.rec.step(f.begun, f.next)
+func (f *follower) step() (session.Step, bool) {
+	st, ok := f.of.rec.Step(f.begun, f.next)
 	switch limit := f.limit.Load(); {
 	case int64(f.next) < limit:
 		return st, ok
 	case int64(f.next) == limit:
 		c := f.stop.Load()
-		return Step{VirtualNS: c.VirtualNS, Checkpoint: c}, true
+		return session.Step{VirtualNS: c.VirtualNS, Checkpoint: c}, true
 	}
-	return Step{}, false
+	return session.Step{}, false
 }
 
 // follow does the next slice or step of a hidden system, or returns how long to wait.
@@ -88,7 +91,7 @@ func (a *Agent) slot(now time.Time, ghost bool) (done func()) {
 	}
 	shown := 0
 	for _, m := range a.all() {
-		if s := m.snap.Load().State; s == StateRunning || s == StateDraining {
+		if s := m.snap.Load().State; s == system.StateRunning || s == system.StateDraining {
 			shown++
 		}
 	}
@@ -100,7 +103,7 @@ func (a *Agent) slot(now time.Time, ghost bool) (done func()) {
 func (m *member) pursue(now time.Time) time.Duration {
 	o := m.origin.snap.Load()
 	gap, near := o.VirtualNS-m.Sys.NowNS(), m.lead()
-	if o.State == StatePaused || o.State == StateFailed {
+	if o.State == system.StatePaused || o.State == system.StateFailed {
 		near = 0 // it does not come closer by itself
 	}
 	if gap <= near || o.Epoch != m.forkEpoch {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 	"weak"
+
+	"drtmx/cluster/system"
 )
 
 // forked is a system beside the first one, opened by Fork or of a spec that lists it; copies of its client share it.
@@ -48,7 +50,7 @@ func (c *Client) caughtUp(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case now.State == StateFailed:
+		case now.State == system.StateFailed:
 			return errors.New(now.Error)
 		case !now.CatchingUp:
 			return nil

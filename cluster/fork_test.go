@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drtmx/cluster/session"
+	"drtmx/cluster/system/systemtest"
 )
 
 // A fork ends alone, once, and leaves its name to the next.
@@ -45,7 +48,7 @@ func TestForkOfAnAttachedClusterHasCaughtUp(t *testing.T) {
 
 // An interrupt while a fork catches up leaves none.
 func TestInterruptedForkIsClosed(t *testing.T) {
-	a := newFakes(t, fakeOptions{slow: 20 * time.Millisecond})
+	a := newFakes(t, systemtest.Options{Slow: 20 * time.Millisecond})
 	if err := a.Step(bg, "a", 100_000); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +58,7 @@ func TestInterruptedForkIsClosed(t *testing.T) {
 		_, err := (&Client{d: &local{agent: a}, sys: "a", ctx: ctx}).Fork(nil)
 		ended <- err
 	}()
-	eventually(t, "there is a fork", func() bool { return len(a.Systems()) == 2 })
+	systemtest.Eventually(t, "there is a fork", func() bool { return len(a.Systems()) == 2 })
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("a fork came of it")
@@ -67,7 +70,7 @@ func TestInterruptedForkIsClosed(t *testing.T) {
 
 // A slice that takes long whatever its length does not make slices ever shorter, until nothing moves.
 func TestSlowSlicesStayLongEnough(t *testing.T) {
-	a := newFakes(t, fakeOptions{slow: 2*SliceWall + 5*time.Millisecond})
+	a := newFakes(t, systemtest.Options{Slow: 2*session.SliceWall + 5*time.Millisecond})
 	ctx, cancel := context.WithTimeout(bg, 20*time.Second)
 	defer cancel()
 	if err := a.Step(ctx, "a", 30_000); err != nil {

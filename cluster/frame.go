@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"sync"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/words"
 	"drtmx/engine/result"
 )
 
@@ -29,7 +31,7 @@ type Frame struct {
 	Speed        float64         `json:"speed"` // achieved
 	KnobsVersion int             `json:"knobs_version"`
 	Windows      []result.Window `json:"windows"`
-	Events       []Event         `json:"events"`
+	Events       []session.Event `json:"events"`
 	Tasks        []Task          `json:"tasks"`
 	Gap          bool            `json:"gap,omitempty"` // frames before this one are lost: reload the windows
 	Twin         *Twin           `json:"twin,omitempty"`
@@ -82,7 +84,7 @@ func (h *hub) publish(f *Frame) {
 	if err != nil {
 		// A number that JSON cannot hold (NaN) is a bug below; the feed goes on
 		// without this frame's windows, and says so.
-		f.Windows, f.Error = nil, oneLine(err.Error())
+		f.Windows, f.Error = nil, words.OneLine(err.Error())
 		if msg, err = encodeFrame(f); err != nil {
 			return
 		}
@@ -104,7 +106,7 @@ func encodeFrame(f *Frame) ([]byte, error) {
 		f.Windows = []result.Window{}
 	}
 	if f.Events == nil {
-		f.Events = []Event{}
+		f.Events = []session.Event{}
 	}
 	if f.Tasks == nil {
 		f.Tasks = []Task{}

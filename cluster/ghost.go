@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 	"drtmx/engine/experiment"
 )
 
@@ -34,8 +36,8 @@ type past struct {
 	of      *member
 	id      string
 	epoch   string
-	segment Segment // up to the change
-	changes int     // steps of it, without the checkpoint at the end
+	segment session.Segment // up to the change
+	changes int             // steps of it, without the checkpoint at the end
 	code    []addedCode
 	first   int   // the version that the change made
 	at      int64 // when
@@ -48,17 +50,17 @@ type past struct {
 // changes that followed each other within a second are one. If the ghost of that change is
 // on standby it takes one of the places at once. Otherwise it replays the session in the
 // background, and nothing waits for it.
-func (a *Agent) Ghost(ctx context.Context, from string, version int, by string) (Snapshot, error) {
+func (a *Agent) Ghost(ctx context.Context, from string, version int, by string) (system.Snapshot, error) {
 	g, err := fetch(ctx, a, from, func(m *member) (past, error) { return m.before(version) })
 	if err != nil {
-		return Snapshot{}, err
+		return system.Snapshot{}, err
 	}
 	if s, ok := a.ghostOf(&g); ok {
 		return s, nil
 	}
 	p, err := a.hold()
 	if err != nil {
-		return Snapshot{}, err
+		return system.Snapshot{}, err
 	}
 	defer p.release()
 	if h := a.standby.take(&g); h != nil {
@@ -74,8 +76,8 @@ func (m *member) before(version int) (past, error) {
 	if err := m.live(); err != nil {
 		return past{}, err
 	}
-	g := past{of: m, id: m.id, epoch: m.epoch, segment: m.rec.history(), first: m.rec.group(version), pace: m.pace, paused: m.paused}
-	made := func(s Step) bool { return s.Change != nil && s.Change.Version == version }
+	g := past{of: m, id: m.id, epoch: m.epoch, segment: m.rec.SoFar(), first: m.rec.FirstOf(version), pace: m.pace, paused: m.paused}
+	made := func(s session.Step) bool { return s.Change != nil && s.Change.Version == version }
 	if !slices.ContainsFunc(g.segment.Steps, made) {
 		return past{}, &experiment.SpecError{Field: "without", Value: fmt.Sprint(version), Rule: "is no version that a change of system " + m.id + " made", Next: "GET /api/events lists them"}
 	}
@@ -89,31 +91,31 @@ func (m *member) before(version int) (past, error) {
 			break
 		}
 	}
-	if at, ok := m.rec.mark(g.first); ok {
-		g.segment.Steps = append(g.segment.Steps, Step{VirtualNS: g.at, Checkpoint: &at})
+	if at, ok := m.rec.Before(g.first); ok {
+		g.segment.Steps = append(g.segment.Steps, session.Step{VirtualNS: g.at, Checkpoint: &at})
 	}
 	return g, nil
 }
 
 // ghostOf finds the ghost that is asked for among those that are shown, unless it was changed since.
-func (a *Agent) ghostOf(g *past) (Snapshot, bool) {
+func (a *Agent) ghostOf(g *past) (system.Snapshot, bool) {
 	for _, s := range a.Systems() {
-		if s.Without == g.first && s.ForkedFrom == g.id && s.ForkEpoch == g.epoch && s.State != StateFailed && (s.CatchingUp || s.KnobsVersion == g.first-1) {
+		if s.Without == g.first && s.ForkedFrom == g.id && s.ForkEpoch == g.epoch && s.State != system.StateFailed && (s.CatchingUp || s.KnobsVersion == g.first-1) {
 			return s, true
 		}
 	}
-	return Snapshot{}, false
+	return system.Snapshot{}, false
 }
 
 // become makes a fork of a system that has no place yet.
 func (m *member) become(id string, g *past, by string) {
 	m.id, m.pace, m.paused, m.origin, m.forkOf, m.forkEpoch, m.forkNS, m.without = id, g.pace, g.paused, g.of, g.id, g.epoch, g.at, g.first
-	m.rec = continueRecorder(&g.segment, nil)
-	m.keep(Event{VirtualNS: g.at, Kind: "fork", By: by, Text: fmt.Sprintf("from %s, without change %d", g.id, g.first-1)})
+	m.rec = session.Continue(&g.segment, nil)
+	m.keep(session.Event{VirtualNS: g.at, Kind: "fork", By: by, Text: fmt.Sprintf("from %s, without change %d", g.id, g.first-1)})
 }
 
 // adopt gives a place to a system that was on standby.
-func (a *Agent) adopt(ctx context.Context, p *place, m *member, g *past, by string) (Snapshot, error) {
+func (a *Agent) adopt(ctx context.Context, p *place, m *member, g *past, by string) (system.Snapshot, error) {
 	err := m.call(ctx, func(m *member) error {
 		if m.err != nil {
 			return m.failedError()
@@ -142,10 +144,10 @@ func (a *Agent) adopt(ctx context.Context, p *place, m *member, g *past, by stri
 	}
 	if err != nil {
 		close(m.quit)
-		return Snapshot{}, err
+		return system.Snapshot{}, err
 	}
 	if err := m.do(ctx, func() { m.publish(time.Now()) }); err != nil {
-		return Snapshot{}, err
+		return system.Snapshot{}, err
 	}
 	return *m.snap.Load(), nil
 }
@@ -157,7 +159,7 @@ func (a *Agent) catchesUp(m *member) {
 
 // replayGhost opens a system and lets it replay. Its task can be cancelled from the
 // beginning.
-func (a *Agent) replayGhost(ctx context.Context, p *place, g *past, by string) (Snapshot, error) {
+func (a *Agent) replayGhost(ctx context.Context, p *place, g *past, by string) (system.Snapshot, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var opened atomic.Pointer[member]
@@ -180,18 +182,18 @@ func (a *Agent) replayGhost(ctx context.Context, p *place, g *past, by string) (
 			return m
 		})
 		if err != nil {
-			closeSystem(sys)
+			system.Close(sys)
 		}
 	}
 	if err != nil {
 		a.tasks.end(task, err)
 		a.announce()
-		return Snapshot{}, err
+		return system.Snapshot{}, err
 	}
 	s := *m.snap.Load()
 	if ctx.Err() != nil { // given up in between
 		a.closeMember(m)
-		return Snapshot{}, ctx.Err()
+		return system.Snapshot{}, ctx.Err()
 	}
 	return s, nil
 }

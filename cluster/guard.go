@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 )
 
@@ -97,7 +99,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("X-Frame-Options", "SAMEORIGIN")
 	if !g.hostAllowed(r.Host) {
-		refuse(w, http.StatusForbidden, fmt.Sprintf("host = %s: not a name of this server; use localhost, a loopback address or start with --host NAME", clip(r.Host)))
+		refuse(w, http.StatusForbidden, fmt.Sprintf("host = %s: not a name of this server; use localhost, a loopback address or start with --host NAME", words.Clip(r.Host)))
 		return
 	}
 	if err := g.origin.Check(r); err != nil {
@@ -134,7 +136,7 @@ func refuse(w http.ResponseWriter, code int, line string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	fmt.Fprintln(w, oneLine(line))
+	fmt.Fprintln(w, words.OneLine(line))
 }
 
 func isJSON(r *http.Request) bool {
@@ -340,12 +342,12 @@ func (g *guard) login(w http.ResponseWriter, r *http.Request) {
 func ReadToken(path string) (string, error) {
 	f, err := experiment.OpenRegular(path)
 	if err != nil {
-		return "", fileError("token-file", path, err)
+		return "", session.FileError("token-file", path, err)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, tokenLong+1))
 	if err != nil {
-		return "", fileError("token-file", path, err)
+		return "", session.FileError("token-file", path, err)
 	}
 	if len(b) > tokenLong {
 		return "", &experiment.SpecError{Field: "token-file", Value: path, Rule: fmt.Sprintf("is over %d bytes, not a token", tokenLong), Next: "make one with: openssl rand -hex 24"}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/system/systemtest"
 	"drtmx/engine/experiment"
 )
 
@@ -35,7 +36,7 @@ func untouched(t *testing.T, a *Agent) {
 func TestAttackDNSRebinding(t *testing.T) {
 	// A foreign page whose name was made to resolve to 127.0.0.1 is of the same
 	// origin to the browser; only the Host header tells.
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{Access: Access{Hosts: []string{"lab.example"}}})
 	for _, host := range []string{"evil.example", "evil.example:7070", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1", "0.0.0.0", "[::2]:80", "evil.example\t", "lab.example.evil"} {
 		req, _ := http.NewRequest("GET", s.URL+"/api/state", nil)
@@ -59,7 +60,7 @@ func TestAttackDNSRebinding(t *testing.T) {
 }
 
 func TestAttackCrossOrigin(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	for _, head := range [][]string{
 		{"Origin", "http://evil.example"},
@@ -94,7 +95,7 @@ func TestAttackCrossOrigin(t *testing.T) {
 }
 
 func TestAttackCrossOriginWebsocket(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	for _, o := range []string{"http://evil.example", "null", "file://", "http://localhost:1", "https://evil.example:7070", "http://" + strings.TrimPrefix(s.URL, "http://") + ".evil.example", "chrome-extension://x"} {
 		if _, resp, err := dial(t, s, "", http.Header{"Origin": {o}}); err == nil || resp.StatusCode != http.StatusForbidden {
@@ -109,7 +110,7 @@ func TestAttackCrossOriginWebsocket(t *testing.T) {
 }
 
 func TestContentPolicy(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	for _, path := range []string{"/", "/api/state", "/login", "/nothing", "/api/nothing"} {
 		h := ask(t, s, "GET", path, "").head
@@ -128,7 +129,7 @@ func TestContentPolicy(t *testing.T) {
 }
 
 func TestAttackTokens(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{Access: Access{Control: controlToken, View: viewToken}})
 	bearer := func(tok string) []string { return []string{"Authorization", "Bearer " + tok} }
 	for name, head := range map[string][]string{
@@ -159,7 +160,7 @@ func TestAttackTokens(t *testing.T) {
 }
 
 func TestLogin(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{Access: Access{Control: controlToken, View: viewToken}})
 	if r := ask(t, s, "GET", "/", ""); r.code != 303 || r.head.Get("Location") != "/login" {
 		t.Errorf("%d to %q", r.code, r.head.Get("Location"))
@@ -343,13 +344,13 @@ func serving(t *testing.T, a *Agent) (addr string, end func()) {
 
 // Whoever waits for a run when the server ends is told that, and blames no transaction.
 func TestRunsEndWithTheServer(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{slow: time.Millisecond})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{Slow: time.Millisecond})
 	addr, end := serving(t, a)
 	during(t, a, &httptest.Server{URL: "http://" + addr}, "a", "/api/run", longRun, end).want(t, 503, "the cluster is closed")
 }
 
 func TestAttackOversize(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	addr := listening(t, a)
 	s := &httptest.Server{URL: "http://" + addr}
 	ask(t, s, "PATCH", "/api/knobs", `{"coroutines": `+strings.Repeat(" ", bodyLimit)+`4}`).want(t, 413, "over")
@@ -391,7 +392,7 @@ func TestAttackSlowHeaders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a timeout of 5 s")
 	}
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	addr := listening(t, a)
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -419,7 +420,7 @@ func TestAttackSlowHeaders(t *testing.T) {
 }
 
 func TestAttackTooManyConnections(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	addr := listening(t, a)
 	var held []net.Conn
 	defer func() {
@@ -449,7 +450,7 @@ func TestAttackTooManyConnections(t *testing.T) {
 		line, err := bufio.NewReader(c).ReadString('\n')
 		return err != nil || strings.Contains(line, "503")
 	}
-	eventually(t, "one connection too many is refused", func() bool {
+	systemtest.Eventually(t, "one connection too many is refused", func() bool {
 		if refused() {
 			return true
 		}
@@ -463,12 +464,12 @@ func TestAttackTooManyConnections(t *testing.T) {
 	for _, c := range held[:20] {
 		c.Close()
 	}
-	eventually(t, "room again", func() bool { return !refused() })
+	systemtest.Eventually(t, "room again", func() bool { return !refused() })
 }
 
 // Connections that are kept open and not used make room for one that is.
 func TestAttackIdleConnections(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	addr := listening(t, a)
 	used, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -514,7 +515,7 @@ func TestConnectionsFitOpenFiles(t *testing.T) {
 }
 
 func TestTooManyReaders(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	for range readerLimit {
 		connect(t, s, "")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
@@ -113,7 +114,7 @@ func heatAxis(a experiment.Axis, order []int) charts.Axis {
 func heatCell(p batch.SweepPoint, metric string) charts.HeatCell {
 	switch v, ok := pointMean(p, metric); {
 	case p.Error != "":
-		return charts.HeatCell{Value: math.NaN(), Why: oneLine(p.Error)}
+		return charts.HeatCell{Value: math.NaN(), Why: words.OneLine(p.Error)}
 	case len(p.Runs) == 0:
 		return charts.HeatCell{Value: math.NaN(), Why: "was not run: the sweep ended before"}
 	case !ok:

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/words"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 )
@@ -17,7 +19,7 @@ import (
 // pastHistory is what a system did so far, ready to be replayed.
 type pastHistory struct {
 	sys     string
-	segment Segment
+	segment session.Segment
 	file    string // its ending says the form
 }
 
@@ -72,7 +74,7 @@ func (p *api) historyAsked(r *http.Request) (*pastHistory, error) {
 		format = "jsonl"
 	}
 	if _, ok := historyForms[format]; !ok {
-		return nil, &experiment.SpecError{Field: "format", Value: clip(format), Rule: "must be jsonl (lines of JSON) or edn (a Jepsen history)", Next: "as ?format=edn"}
+		return nil, &experiment.SpecError{Field: "format", Value: words.Clip(format), Rule: "must be jsonl (lines of JSON) or edn (a Jepsen history)", Next: "as ?format=edn"}
 	}
 	to, err := queryNS(q.Get("to"), "to", -1)
 	if err != nil {
@@ -100,12 +102,12 @@ func (m *member) pastHistory(to int64) (*pastHistory, error) {
 	if to > now.VirtualNS {
 		return nil, &experiment.SpecError{Field: "to", Value: fmt.Sprint(to), Rule: fmt.Sprintf("is later than now, %d ns", now.VirtualNS), Next: "leave it out for all until now"}
 	}
-	h := &pastHistory{sys: m.id, segment: m.rec.history()}
-	last := Step{VirtualNS: to}
+	h := &pastHistory{sys: m.id, segment: m.rec.SoFar()}
+	last := session.Step{VirtualNS: to}
 	if to < 0 || to == now.VirtualNS {
-		last = Step{VirtualNS: now.VirtualNS, Checkpoint: &now}
+		last = session.Step{VirtualNS: now.VirtualNS, Checkpoint: &now}
 	}
-	h.segment.Steps = slices.DeleteFunc(h.segment.Steps, func(st Step) bool { return st.VirtualNS > last.VirtualNS })
+	h.segment.Steps = slices.DeleteFunc(h.segment.Steps, func(st session.Step) bool { return st.VirtualNS > last.VirtualNS })
 	h.segment.Steps = append(h.segment.Steps, last)
 	return h, nil
 }
@@ -139,9 +141,9 @@ func (a *Agent) replayHistory(ctx context.Context, h *pastHistory, out io.Writer
 	a.tasks.start(task, func() { cancel(&httpError{http.StatusConflict, "history: was cancelled"}) })
 	a.announce()
 	told := time.Now()
-	var done Replayed
+	var done session.Replayed
 	done.OK = true
-	err := h.segment.rerun(ctx, ReplayOptions{Open: a.open, Turn: a.spareTurn, Slice: hiddenSlice, HistoryName: h.file, History: untilFails{out, cancel}},
+	err := h.segment.Rerun(ctx, session.ReplayOptions{Open: a.open, Turn: a.spareTurn, Slice: hiddenSlice, HistoryName: h.file, History: untilFails{out, cancel}},
 		func(now int64) {
 			if time.Since(told) > frameEvery {
 				told = time.Now()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/session"
 	"drtmx/engine/experiment"
 )
 
@@ -35,10 +36,10 @@ func TestHistoryOverHTTP(t *testing.T) {
 	step()
 	ask(t, s, "PATCH", "/api/knobs", `{"phase.commit": "two-sided"}`).want(t, 200, "")
 	step()
-	session := ask(t, s, "GET", "/api/session", "").want(t, 200, "")
+	recorded := ask(t, s, "GET", "/api/session", "").want(t, 200, "")
 	for format, kind := range map[string]string{"jsonl": "application/x-ndjson", "edn": "application/edn"} {
 		var want bytes.Buffer
-		r, err := Replay(t.Context(), strings.NewReader(session.body), ReplayOptions{History: &want, HistoryName: "h." + format})
+		r, err := session.Replay(t.Context(), strings.NewReader(recorded.body), session.ReplayOptions{History: &want, HistoryName: "h." + format})
 		if err != nil || !r.OK {
 			t.Fatal(err, r)
 		}

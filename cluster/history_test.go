@@ -21,7 +21,7 @@ func TestHistory(t *testing.T) {
 	late.Run(10 * time.Microsecond)
 	fails(t, "a history begins at virtual time 0", func() { late.History(filepath.Join(dir, "late.edn")) })
 	fails(t, "must end in .jsonl", func() { Up(tiny()).History(filepath.Join(dir, "x.json")) })
-	session, err := c.Client().Session()
+	recorded, err := c.Client().Session()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%+v, %d lines", h, len(lines))
 	}
 	var again strings.Builder
-	replayed, err := Replay(t.Context(), strings.NewReader(string(session)), ReplayOptions{History: &again, HistoryName: "again.jsonl"})
+	replayed, err := session.Replay(t.Context(), strings.NewReader(string(recorded)), session.ReplayOptions{History: &again, HistoryName: "again.jsonl"})
 	if err != nil || !replayed.OK {
 		t.Fatal(err, replayed)
 	}

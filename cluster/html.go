@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/palette"
 	"drtmx/engine/result"
@@ -80,7 +81,7 @@ func (c *Cluster) HTML() string {
 		rows = append(rows, []string{k[0], k[1]})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "<p><b>%s</b> at %s, %s</p>", esc(c.title()), esc(nsText(st.VirtualNS)), esc(st.State))
+	fmt.Fprintf(&b, "<p><b>%s</b> at %s, %s</p>", esc(c.title()), esc(words.NS(st.VirtualNS)), esc(st.State))
 	b.WriteString(table(rows))
 	if l, ok := c.c.d.(*local); !ok || l.served() != "" {
 		u, err := c.c.d.page(c.c.context())
@@ -93,10 +94,10 @@ func (c *Cluster) HTML() string {
 func (c *Cluster) String() string {
 	st, err := c.c.State()
 	if err != nil { // fmt would print the panic of a String
-		return "cluster " + c.c.sys + ": " + oneLine(err.Error())
+		return "cluster " + c.c.sys + ": " + words.OneLine(err.Error())
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s at %s, %s", c.title(), nsText(st.VirtualNS), st.State)
+	fmt.Fprintf(&b, "%s at %s, %s", c.title(), words.NS(st.VirtualNS), st.State)
 	for _, k := range c.topology() {
 		fmt.Fprintf(&b, "\n%-20s %s", k[0], k[1])
 	}
@@ -135,11 +136,11 @@ func (r *Result) HTML() string {
 	l := x.LatencyUS
 	ci := ""
 	if x.ThroughputCI95 > 0 {
-		ci = " ± " + percent(x.ThroughputCI95)
+		ci = " ± " + words.Percent(x.ThroughputCI95)
 	}
 	out := table([][]string{
 		{"committed", "p50", "p90", "p99", "p99.9", "aborts", "round trips"},
-		{rateText(x.Throughput) + ci, usText(l.P50), usText(l.P90), usText(l.P99), usText(l.P999), percent(x.AbortRate), trim(x.RoundTripsPerTxn)},
+		{words.Rate(x.Throughput) + ci, words.Micros(l.P50), words.Micros(l.P90), words.Micros(l.P99), words.Micros(l.P999), words.Percent(x.AbortRate), words.Number(x.RoundTripsPerTxn)},
 	})
 	if text := x.Unknown(); text != "" {
 		out += note(palette.Unknown, text)
@@ -162,7 +163,7 @@ func (r *Result) marks() []charts.Mark {
 	var out []charts.Mark
 	for _, c := range r.Raw.Changes {
 		if c.VirtualNS > r.Raw.FromNS {
-			out = append(out, charts.Mark{X: float64(c.VirtualNS) / 1e6, Text: knobText(c.Set)})
+			out = append(out, charts.Mark{X: float64(c.VirtualNS) / 1e6, Text: words.Knobs(c.Set)})
 		}
 	}
 	return out
@@ -189,7 +190,7 @@ func (c *Checks) HTML() string {
 	}
 	out += "<ul>"
 	for _, a := range c.Raw.Anomalies {
-		out += "<li>" + esc(a.Kind+": "+oneLine(a.Text))
+		out += "<li>" + esc(a.Kind+": "+words.OneLine(a.Text))
 		for i, s := range a.Cycle {
 			if i == 0 {
 				out += "<br>"
@@ -243,7 +244,7 @@ func (w *Why) String() string {
 		}
 	}
 	if top != "" {
-		fmt.Fprintf(&b, "Of the %s of a transaction %s takes the largest share, %s. ", usText(x.LatencyUS.Mean), top, percent(most))
+		fmt.Fprintf(&b, "Of the %s of a transaction %s takes the largest share, %s. ", words.Micros(x.LatencyUS.Mean), top, words.Percent(most))
 	}
 	mile, share := "", 0.0
 	for n, m := range x.Milestones {
@@ -256,7 +257,7 @@ func (w *Why) String() string {
 		if l, ok := palette.Milestones.Of(mile); ok {
 			step = l.Label
 		}
-		fmt.Fprintf(&b, "The step with the largest share is “%s”, %s. ", step, percent(share))
+		fmt.Fprintf(&b, "The step with the largest share is “%s”, %s. ", step, words.Percent(share))
 	}
 	b.WriteString(upper(limitText(x)) + ".")
 	return b.String()
@@ -276,7 +277,7 @@ func (w *Why) HTML() string {
 	rows := [][]string{{"busy", "mean", "busiest"}}
 	for _, n := range sortedUtil(x.Utilization) {
 		u := x.Utilization[n]
-		rows = append(rows, []string{n, percent(u.Mean), percent(u.Max)})
+		rows = append(rows, []string{n, words.Percent(u.Mean), words.Percent(u.Max)})
 	}
 	if len(rows) > 1 {
 		out += table(rows)

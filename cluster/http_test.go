@@ -16,6 +16,10 @@ import (
 	"testing/iotest"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
+	"drtmx/cluster/system/systemtest"
+	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -88,7 +92,7 @@ func into[T any](t *testing.T, r reply) T {
 }
 
 func TestRoutes(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	get := func(path string) reply { t.Helper(); return ask(t, s, "GET", path, "") }
 	post := func(path, body string) reply { t.Helper(); return ask(t, s, "POST", path, body) }
@@ -124,34 +128,34 @@ func TestRoutes(t *testing.T) {
 	}
 	get("/api/result").want(t, 200, r.Digest)
 	get("/api/spec").want(t, 200, `"coroutines":4`)
-	f := into[Snapshot](t, post("/api/systems", `{"fork":"a","set":{"coroutines":2}}`).want(t, 200, ""))
+	f := into[system.Snapshot](t, post("/api/systems", `{"fork":"a","set":{"coroutines":2}}`).want(t, 200, ""))
 	if f.Sys != "b" {
 		t.Errorf("%+v", f)
 	}
-	eventually(t, "b has caught up", func() bool { return !stateOf(t, a, "b").CatchingUp })
-	if all := into[[]Snapshot](t, get("/api/systems").want(t, 200, "")); len(all) != 2 || all[1].ForkedFrom != "a" {
+	systemtest.Eventually(t, "b has caught up", func() bool { return !stateOf(t, a, "b").CatchingUp })
+	if all := into[[]system.Snapshot](t, get("/api/systems").want(t, 200, "")); len(all) != 2 || all[1].ForkedFrom != "a" {
 		t.Errorf("%+v", all)
 	}
 	post("/api/control", `{"action":"step","virtual_ns":100000}`).want(t, 200, "")
 	if x, y := stateOf(t, a, "a").VirtualNS, stateOf(t, a, "b").VirtualNS; x != y {
 		t.Errorf("a at %d, b at %d", x, y)
 	}
-	session := get("/api/session?sys=b").want(t, 200, `{"session":`)
-	if rep, err := Replay(bg, strings.NewReader(session.body), ReplayOptions{Open: fakeOpener(fakeOptions{})}); err != nil || !rep.OK || rep.Changes != 2 {
+	recorded := get("/api/session?sys=b").want(t, 200, `{"session":`)
+	if rep, err := session.Replay(bg, strings.NewReader(recorded.body), session.ReplayOptions{Open: systemtest.Opener(systemtest.Options{})}); err != nil || !rep.OK || rep.Changes != 2 {
 		t.Errorf("%+v, %v", rep, err)
 	}
 	ask(t, s, "DELETE", "/api/systems?sys=b", "").want(t, 200, `"sys":"a"`)
 	get("/api/state?sys=b").want(t, 404, "no such system")
 	post("/api/control", `{"action":"pace","virtual_ns":5000000}`).want(t, 200, `"pace":5000000`)
 	post("/api/control", `{"action":"resume"}`).want(t, 200, "")
-	eventually(t, "running", func() bool { return stateOf(t, a, "").State == StateRunning })
+	systemtest.Eventually(t, "running", func() bool { return stateOf(t, a, "").State == system.StateRunning })
 	post("/api/control", `{"action":"pause","virtual_ns":0,"set":{},"seed":0}`).want(t, 200, `"state":"paused"`)
 	post("/api/control", `{"action":"reset","set":{"nodes":5},"seed":3}`).want(t, 200, `"virtual_ns":0`)
 	get("/api/tasks").want(t, 200, "[")
 }
 
 func TestBadRequestsSayWhatIsWrong(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	for _, c := range []struct {
 		method, path, body string
@@ -234,9 +238,9 @@ func TestBadRequestsSayWhatIsWrong(t *testing.T) {
 }
 
 func TestFailedSystemAnswersConflict(t *testing.T) {
-	a := newFake(t, Options{}, fakeOptions{failAt: 1000})
+	a := newFake(t, Options{}, systemtest.Options{FailAt: 1000})
 	s := web(t, a, Web{})
-	eventually(t, "fails", func() bool { return stateOf(t, a, "").State == StateFailed })
+	systemtest.Eventually(t, "fails", func() bool { return stateOf(t, a, "").State == system.StateFailed })
 	ask(t, s, "PATCH", "/api/knobs", `{"coroutines": 4}`).want(t, 409, "reset")
 	ask(t, s, "GET", "/api/state", "").want(t, 200, `"state":"failed"`).want(t, 200, "fake failure")
 	ask(t, s, "POST", "/api/control", `{"action":"reset"}`).want(t, 200, `"virtual_ns"`)
@@ -244,7 +248,7 @@ func TestFailedSystemAnswersConflict(t *testing.T) {
 
 // TestWhoAsks: the page and notebooks say so; whoever says nothing is a script.
 func TestWhoAsks(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	for i, x := range [][2]string{{"page", "page"}, {"notebook", "notebook"}, {"script", "script"}, {"", "script"}, {"<b>", "script"}} {
 		ask(t, s, "PATCH", "/api/knobs", fmt.Sprintf(`{"coroutines": %d}`, i+2), "Drtmx-By", x[0]).want(t, 200, "")
@@ -256,7 +260,7 @@ func TestWhoAsks(t *testing.T) {
 }
 
 func TestClientDrivesAnAgent(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	c, err := Dial(s.URL)
 	if err != nil {
@@ -309,7 +313,7 @@ func FuzzPatch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		k, err := parsePatch(b)
 		if err != nil {
-			if strings.Contains(oneLine(err.Error()), "\n") {
+			if strings.Contains(words.OneLine(err.Error()), "\n") {
 				t.Errorf("%q", err)
 			}
 			return
@@ -327,7 +331,7 @@ func FuzzPatch(f *testing.F) {
 }
 
 func ExampleAgent() {
-	a, err := NewAgent(experiment.Spec{Preset: "drtm+h", Workload: "smallbank"}, Options{Paused: true, Open: fakeOpener(fakeOptions{})})
+	a, err := NewAgent(experiment.Spec{Preset: "drtm+h", Workload: "smallbank"}, Options{Paused: true, Open: systemtest.Opener(systemtest.Options{})})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -344,7 +348,7 @@ func ExampleAgent() {
 // A body that comes too slowly or in chunks that are none is the sender's fault, not
 // the server's.
 func TestBodyThatDoesNotArrive(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	h, err := a.Handler(Web{})
 	if err != nil {
 		t.Fatal(err)
@@ -372,9 +376,9 @@ func TestBodyThatDoesNotArrive(t *testing.T) {
 }
 
 func TestFullSessionAnswersConflict(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	if err := a.call(bg, "a", func(m *member) error {
-		m.rec.steps = make([]Step, changesLimit)
+		m.rec.Steps = make([]session.Step, session.ChangesLimit)
 		return nil
 	}); err != nil {
 		t.Fatal(err)

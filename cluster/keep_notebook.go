@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 )
 
@@ -9,7 +10,7 @@ import (
 func (r *Result) Keep(note string) string {
 	s, err := runs.Default()
 	must(err)
-	id, err := KeepRun(s, note, r.Raw)
+	id, err := keep.Run(s, note, r.Raw)
 	must(err)
 	return id.String()
 }
@@ -19,7 +20,7 @@ func (r *Result) Keep(note string) string {
 func KeptResult(id string) *Result {
 	s, err := runs.Default()
 	must(err)
-	k, err := LoadKept(s, id)
+	k, err := keep.Load(s, id)
 	must(err)
 	r, err := k.Result()
 	must(err)

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 
+	"drtmx/cluster/lab"
 	"drtmx/cluster/work"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
@@ -10,7 +11,7 @@ import (
 
 // Lab is where workers compute the points of sweeps and figures, see package lab. Where that returns an error, this one
 // fails the cell.
-type Lab struct{ *labConn }
+type Lab struct{ *lab.Lab }
 
 // JoinLab connects to a lab, as "nats://host:4222". In a notebook:
 //
@@ -31,7 +32,7 @@ func JoinLabWith(url, creds, ca string) *Lab {
 
 // OpenLab is JoinLab for programs.
 func OpenLab(ctx context.Context, o work.Options) (*Lab, error) {
-	l, err := openLab(ctx, o)
+	l, err := lab.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func OpenLab(ctx context.Context, o work.Options) (*Lab, error) {
 // StartLab starts a server and so many workers on this machine, each a process of its own with one point at once. It needs the
 // command drtmx; see lab.CommandPath. Close ends them, and so does the end of this process.
 func StartLab(workers int) *Lab {
-	l, err := newLab(charts.Context(), workers)
+	l, err := lab.Start(charts.Context(), workers)
 	must(err)
 	return &Lab{l}
 }
@@ -49,13 +50,13 @@ func StartLab(workers int) *Lab {
 // Use gives who computes runs: the lab, or for nil a queue in this process. The function is called when all have ended.
 func (l *Lab) Use() (batch.Runner, func()) {
 	if l == nil {
-		return Here()
+		return lab.Here()
 	}
 	return l.Runner(), func() {}
 }
 
 // Workers are those of the lab, as they are now.
-func (l *Lab) Workers() *LabWorkers {
+func (l *Lab) Workers() *lab.Workers {
 	w, err := l.Ask(charts.Context())
 	must(err)
 	return w

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"drtmx/cluster/system"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -30,7 +31,7 @@ var alive atomic.Int32
 // a notebook a cell is run again, and its old cluster has no name left. The
 // memory of a simulated cluster is not the collector's, who would be in no
 // hurry, so another cluster hurries it.
-func newLocal(spec Spec, more ...Spec) (*local, []Snapshot, error) {
+func newLocal(spec Spec, more ...Spec) (*local, []system.Snapshot, error) {
 	ctx, bar, all := charts.Context(), charts.Progress("open"), 1+len(more)
 	progress := func(before int) engine.Progress {
 		return func(_ string, done, total int) { bar(before*total+done, all*total) }
@@ -93,12 +94,12 @@ func (l *local) spec(ctx context.Context, sys string) (Spec, error) {
 	return l.agent.Spec(ctx, sys)
 }
 
-func (l *local) state(_ context.Context, sys string) (Snapshot, error) {
+func (l *local) state(_ context.Context, sys string) (system.Snapshot, error) {
 	defer runtime.KeepAlive(l)
 	return l.agent.State(sys)
 }
 
-func (l *local) systems(context.Context) ([]Snapshot, error) {
+func (l *local) systems(context.Context) ([]system.Snapshot, error) {
 	defer runtime.KeepAlive(l)
 	return l.agent.Systems(), nil
 }
@@ -133,7 +134,7 @@ func (l *local) control(ctx context.Context, sys string, b controlBody, by strin
 	return l.agent.control(ctx, sys, b, by)
 }
 
-func (l *local) fork(ctx context.Context, sys string, k Knobs, by string) (Snapshot, error) {
+func (l *local) fork(ctx context.Context, sys string, k Knobs, by string) (system.Snapshot, error) {
 	defer runtime.KeepAlive(l)
 	s, err := l.agent.Fork(ctx, sys, k, by)
 	if errors.As(err, &FullError{}) && l.closeForgotten() {

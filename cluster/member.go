@@ -7,6 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
+	"drtmx/cluster/words"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -34,13 +37,13 @@ type member struct {
 	quit  chan struct{}
 	done  chan struct{}
 
-	snap   atomic.Pointer[Snapshot]
+	snap   atomic.Pointer[system.Snapshot]
 	latest atomic.Pointer[result.Window]
 	moved  atomic.Int64 // wall clock of the last advance, Unix ns
-	rec    *recorder
+	rec    *session.Recorder
 
 	// loop
-	Track
+	session.Track
 	epoch     string
 	window    int64 // length of one
 	err       error // what failed it
@@ -49,9 +52,9 @@ type member struct {
 	goal      *step   // a step or run in progress
 	replay    *replay // a session being caught up with
 	added     []addedCode
-	origin    *member      // the system that it was forked from; nil: none
-	chase     bool         // it is on its way to that one
-	history   *HistoryFile // that is being written; nil: none
+	origin    *member              // the system that it was forked from; nil: none
+	chase     bool                 // it is on its way to that one
+	history   *session.HistoryFile // that is being written; nil: none
 	forkOf    string
 	forkEpoch string // epoch of the system it was forked from
 	forkNS    int64
@@ -61,9 +64,9 @@ type member struct {
 	dueWall   time.Time // pacing: dueVirt is due at dueWall
 	dueVirt   int64
 	windows   []result.Window // cut, not yet sent
-	events    []Event         // likewise
+	events    []session.Event // likewise
 	autos     int             // primitives that changed by themselves and have been told
-	past      []Event         // sent or not, the latest
+	past      []session.Event // sent or not, the latest
 	sent      time.Time       // last frame
 	checked   time.Time       // last checkpoint
 	rateWall  time.Time       // achieved speed is measured from here
@@ -87,7 +90,7 @@ type step struct {
 const settleStep = 10_000
 
 // begin starts the measured time of a run.
-func (g *step) begin(sys System) {
+func (g *step) begin(sys system.System) {
 	if g.settle {
 		now := sys.NowNS()
 		g.settle, g.from, g.to = false, now, now+g.to-g.from
@@ -97,15 +100,15 @@ func (g *step) begin(sys System) {
 
 // addedCode is a transaction that a notebook added; forks need the code.
 type addedCode struct {
-	AddedTxn
-	apply func(System) error
+	session.AddedTxn
+	apply func(system.System) error
 }
 
 var errClosed = errors.New("the cluster is closed")
 
-func newMember(a *Agent, id string, sys System, rec *recorder) *member {
+func newMember(a *Agent, id string, sys system.System, rec *session.Recorder) *member {
 	m := &member{
-		id: id, name: sys.Spec().Name, agent: a, Track: NewTrack(sys), rec: rec, epoch: newEpoch(), window: windowNS(sys.Values()),
+		id: id, name: sys.Spec().Name, agent: a, Track: session.NewTrack(sys), rec: rec, epoch: newEpoch(), window: session.WindowNS(sys.Values()),
 		cmds: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	return m
@@ -186,7 +189,7 @@ func (m *member) loop() {
 // attempt does f. A panic in it is a bug of this system's making, which fails it, and
 // whoever waits for f is told.
 func (m *member) attempt(f func()) error {
-	err := guarded("system "+m.id, func() error { f(); return nil })
+	err := system.Guard("system "+m.id, func() error { f(); return nil })
 	if err != nil {
 		m.fail(err)
 	}
@@ -239,7 +242,7 @@ func (m *member) turn(now time.Time) time.Duration {
 	}
 	due := m.dueVirt + int64(float64(now.Sub(m.dueWall))*float64(m.pace)/1e9)
 	ahead := due - m.Sys.NowNS()
-	quantum := max(1, int64(float64(m.pace)*SliceWall.Seconds()))
+	quantum := max(1, int64(float64(m.pace)*session.SliceWall.Seconds()))
 	if ahead < quantum {
 		return max(time.Millisecond, time.Duration(float64(quantum-ahead)/float64(m.pace)*1e9))
 	}
@@ -291,7 +294,7 @@ func (m *member) advance(d int64) {
 	m.store()
 	if m.err == nil && m.replay == nil && now.Sub(m.checked) >= checkpointEvery {
 		m.checked = now
-		m.rec.checkpoint(m.Mark(), false)
+		m.rec.Checkpoint(m.Mark(), false)
 	}
 	if now.Sub(m.sent) >= frameEvery {
 		m.publish(now)
@@ -304,7 +307,7 @@ func (m *member) slide(d int64) error {
 		return m.Slide(d, hiddenSlice)
 	}
 	defer m.agent.spare.live(d)()
-	return m.Slide(d, SliceWall)
+	return m.Slide(d, session.SliceWall)
 }
 
 // collect takes the windows that were cut since the last time.
@@ -327,7 +330,7 @@ func (m *member) collect() {
 func (m *member) tellAutos() {
 	list := m.Sys.AutoChanges()
 	for _, a := range list[m.autos:] {
-		m.keep(Event{VirtualNS: a.VirtualNS, Kind: "auto", Text: fmt.Sprintf("auto: %s %s → %s, because %s", a.Phase, a.From, a.To, a.Because)})
+		m.keep(session.Event{VirtualNS: a.VirtualNS, Kind: "auto", Text: fmt.Sprintf("auto: %s %s → %s, because %s", a.Phase, a.From, a.To, a.Because)})
 	}
 	m.autos = len(list)
 }
@@ -339,10 +342,10 @@ func (m *member) fail(err error) {
 	}
 	m.err = err
 	if m.replay == nil { // else the file is already past this time
-		m.rec.failed(Broken{VirtualNS: m.Sys.NowNS(), Error: oneLine(err.Error())})
+		m.rec.Failed(session.Broken{VirtualNS: m.Sys.NowNS(), Error: words.OneLine(err.Error())})
 	}
 	m.replay, m.chase = nil, false
-	m.event(Event{Kind: "failed", Text: oneLine(err.Error())})
+	m.event(session.Event{Kind: "failed", Text: words.OneLine(err.Error())})
 	if m.goal != nil {
 		m.goal.done <- err
 		m.goal = nil
@@ -351,12 +354,12 @@ func (m *member) fail(err error) {
 	m.publish(time.Now())
 }
 
-func (m *member) event(e Event) {
+func (m *member) event(e session.Event) {
 	e.VirtualNS = m.Sys.NowNS()
 	m.keep(e)
 }
 
-func (m *member) keep(e Event) {
+func (m *member) keep(e session.Event) {
 	m.events = append(m.events, e)
 	if len(m.past) == eventsKept {
 		m.past = append(m.past[:0], m.past[eventsKept/2:]...)
@@ -420,7 +423,7 @@ type FailedError struct {
 }
 
 func (e *FailedError) Error() string {
-	return fmt.Sprintf("system %s has failed (%s); reset it", e.Sys, oneLine(e.Err.Error()))
+	return fmt.Sprintf("system %s has failed (%s); reset it", e.Sys, words.OneLine(e.Err.Error()))
 }
 
 func (e *FailedError) Unwrap() error { return e.Err }
@@ -465,7 +468,7 @@ func (m *member) set(k experiment.Knobs, by string) (result.Change, error) {
 	if err := m.live(); err != nil {
 		return result.Change{}, err
 	}
-	if err := m.rec.full(); err != nil {
+	if err := m.rec.Full(); err != nil {
 		return result.Change{}, err
 	}
 	return m.apply(k, by)
@@ -473,7 +476,7 @@ func (m *member) set(k experiment.Knobs, by string) (result.Change, error) {
 
 // apply sets knobs, records the change and tells readers at once.
 func (m *member) apply(k experiment.Knobs, by string) (result.Change, error) {
-	was, before := valuesOf(m.Sys, k), m.Mark()
+	was, before := session.ValuesOf(m.Sys, k), m.Mark()
 	version := m.Sys.KnobsVersion()
 	c, err := m.Sys.Set(k, by)
 	if err != nil || c.Version == version {
@@ -484,9 +487,9 @@ func (m *member) apply(k experiment.Knobs, by string) (result.Change, error) {
 	}
 	first := m.dragged.first(c.Version, time.Now())
 	m.agent.standby.stay(m, first, c.Version, before)
-	m.rec.before(first, before)
-	m.rec.change(Change{VirtualNS: m.Sys.NowNS(), Version: c.Version, By: by, Set: k})
-	m.event(Event{Kind: kindOf(k), By: by, Version: c.Version, Set: k, Was: was, Pending: c.Pending})
+	m.rec.KeepBefore(first, before)
+	m.rec.Change(session.Change{VirtualNS: m.Sys.NowNS(), Version: c.Version, By: by, Set: k})
+	m.event(session.Event{Kind: session.KindOf(k), By: by, Version: c.Version, Set: k, Was: was, Pending: c.Pending})
 	m.collect()
 	m.store()
 	m.publish(time.Now())
@@ -498,14 +501,14 @@ func (m *member) addTransaction(t addedCode) error {
 	if m.err != nil {
 		return m.failedError()
 	}
-	if err := guarded("transaction "+t.Name, func() error { return t.apply(m.Sys) }); err != nil {
+	if err := system.Guard("transaction "+t.Name, func() error { return t.apply(m.Sys) }); err != nil {
 		return err
 	}
 	m.agent.standby.drop(m) // code is in no session: there is nothing that it could follow
 	t.VirtualNS = m.Sys.NowNS()
 	m.added = append(m.added, t)
-	m.rec.transaction(t.AddedTxn)
-	m.event(Event{Kind: "knob", By: "notebook", Text: fmt.Sprintf("transaction %s added, weight %d", t.Name, t.Weight)})
+	m.rec.Transaction(t.AddedTxn)
+	m.event(session.Event{Kind: "knob", By: "notebook", Text: fmt.Sprintf("transaction %s added, weight %d", t.Name, t.Weight)})
 	return nil
 }
 
@@ -516,15 +519,15 @@ func (m *member) finish() {
 		m.goal = nil
 	}
 	m.endRecording()
-	m.agent.broken(m.rec.close())
+	m.agent.broken(m.rec.Close())
 	m.endHistory()
-	closeSystem(m.Sys)
+	system.Close(m.Sys)
 }
 
 // endRecording writes how far the system came. The file of one that failed says that
 // already, that of one that still catches up is further, and that of one that was drained has ended.
 func (m *member) endRecording() {
 	if m.err == nil && m.replay == nil && m.Sys.State() != engine.StateDrained {
-		m.rec.checkpoint(m.Mark(), true)
+		m.rec.Checkpoint(m.Mark(), true)
 	}
 }

@@ -3,6 +3,8 @@ package cluster
 import (
 	"time"
 
+	"drtmx/cluster/system"
+	"drtmx/cluster/words"
 	"drtmx/engine"
 	"drtmx/engine/result"
 )
@@ -11,27 +13,27 @@ import (
 func (m *member) state() string {
 	switch {
 	case m.err != nil:
-		return StateFailed
+		return system.StateFailed
 	case m.paused && (m.goal == nil || m.goal.held) && m.replay == nil && !m.chase:
-		return StatePaused
+		return system.StatePaused
 	case m.Sys.State() == engine.StateDraining:
-		return StateDraining
+		return system.StateDraining
 	}
-	return StateRunning
+	return system.StateRunning
 }
 
 // store publishes the snapshot that other goroutines read.
 func (m *member) store() {
-	s := &Snapshot{
+	s := &system.Snapshot{
 		Sys: m.id, Name: m.name, Of: m.of, Epoch: m.epoch, State: m.state(), VirtualNS: m.Sys.NowNS(), Pace: m.pace,
 		Speed: m.speed, KnobsVersion: m.Sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkEpoch: m.forkEpoch, ForkNS: m.forkNS,
-		Without: m.without, CatchingUp: m.replay != nil, Behind: m.chase, Held: m.goal != nil && m.goal.held, Unrecorded: m.rec.broken(),
+		Without: m.without, CatchingUp: m.replay != nil, Behind: m.chase, Held: m.goal != nil && m.goal.held, Unrecorded: m.rec.Broken(),
 	}
-	if s.State == StatePaused {
+	if s.State == system.StatePaused {
 		s.Speed = 0
 	}
 	if m.err != nil {
-		s.Error, s.Speed = oneLine(m.err.Error()), 0
+		s.Error, s.Speed = words.OneLine(m.err.Error()), 0
 	}
 	m.snap.Store(s)
 }

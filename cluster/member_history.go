@@ -1,6 +1,10 @@
 package cluster
 
-import "context"
+import (
+	"context"
+
+	"drtmx/cluster/session"
+)
 
 // RecordHistory writes every access of every transaction of a system from its beginning on to a file, whose
 // name says the form. The system must be at 0.
@@ -15,7 +19,7 @@ func (a *Agent) RecordHistory(ctx context.Context, sys, path string) error {
 
 // record begins the history of the member's system.
 func (m *member) record(path string) error {
-	f, err := CreateHistory(m.Sys.Spec(), path)
+	f, err := session.CreateHistory(m.Sys.Spec(), path)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -20,7 +21,7 @@ type Cluster struct{ c *Client }
 // Failure is what a Cluster panics with.
 type Failure struct{ Err error }
 
-func (f *Failure) Error() string { return oneLine(f.Err.Error()) }
+func (f *Failure) Error() string { return words.OneLine(f.Err.Error()) }
 
 // String is what a cell shows.
 func (f *Failure) String() string { return f.Error() }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system/systemtest"
 	"drtmx/dashboard/charts/palette"
 	"drtmx/dashboard/charts/palette/palettetest"
 	"drtmx/engine/batch"
@@ -207,7 +209,7 @@ func TestNotebookAndPageSeeEachOther(t *testing.T) {
 		t.Errorf("%+v, %v", ev, err)
 	}
 	f := other.Fork(Knobs{"phase.validation": "two-sided"})
-	eventually(t, "the fork has caught up", func() bool { return !stateOf(t, l.agent, f.c.Sys()).CatchingUp })
+	systemtest.Eventually(t, "the fork has caught up", func() bool { return !stateOf(t, l.agent, f.c.Sys()).CatchingUp })
 	if a, b := c.Run(200*time.Microsecond), f.Run(200*time.Microsecond); a.Digest == b.Digest {
 		t.Error("the fork does not differ")
 	}
@@ -250,7 +252,7 @@ func TestForkAndSessionOfARealCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Replay(bg, bytes.NewReader(s), ReplayOptions{})
+	r, err := session.Replay(bg, bytes.NewReader(s), session.ReplayOptions{})
 	if err != nil || !r.OK || r.Digest != a.Digest {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -261,7 +263,7 @@ func TestForgottenClustersAreClosed(t *testing.T) {
 	for range 3 {
 		Up(tiny()).Run(20 * time.Microsecond) // kept alive by its own run only
 	}
-	eventually(t, "nothing is left", func() bool { runtime.GC(); return alive.Load() <= before })
+	systemtest.Eventually(t, "nothing is left", func() bool { runtime.GC(); return alive.Load() <= before })
 }
 
 func TestInterruptedRunSaysSo(t *testing.T) {
@@ -333,7 +335,7 @@ func TestHardwareOfACluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Replay(bg, bytes.NewReader(text), ReplayOptions{})
+	again, err := session.Replay(bg, bytes.NewReader(text), session.ReplayOptions{})
 	if err != nil || !again.OK || again.Result.Profile != first.Raw.Profile {
 		t.Errorf("replayed: %+v, %v", again, err)
 	}

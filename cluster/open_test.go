@@ -8,17 +8,19 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"drtmx/cluster/system"
+	"drtmx/cluster/system/systemtest"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 )
 
 // stubborn opens the first few systems at once; those that follow take until their
 // context ends, and say when they have begun.
-func stubborn(quick int32, begun chan<- struct{}) Opener {
+func stubborn(quick int32, begun chan<- struct{}) system.Opener {
 	var n atomic.Int32
-	return func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
+	return func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
 		if n.Add(1) <= quick {
-			return fakeOpener(fakeOptions{})(ctx, spec, progress)
+			return systemtest.Opener(systemtest.Options{})(ctx, spec, progress)
 		}
 		begun <- struct{}{}
 		<-ctx.Done()
@@ -33,7 +35,7 @@ func TestOpeningOfTheFirstSystemIsCancelled(t *testing.T) {
 		<-begun
 		cancel()
 	}()
-	if a, err := NewAgent(smallSpec(), Options{Open: stubborn(0, begun), Context: ctx}); a != nil || !errors.Is(err, context.Canceled) {
+	if a, err := NewAgent(systemtest.Spec(), Options{Open: stubborn(0, begun), Context: ctx}); a != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -43,11 +45,11 @@ func TestOpeningOfTheFirstSystemIsCancelled(t *testing.T) {
 func TestOpeningOfAnotherSystemIsCancelled(t *testing.T) {
 	for name, act := range map[string]func(ctx context.Context, a *Agent) error{
 		"fork":  func(ctx context.Context, a *Agent) error { _, err := a.Fork(ctx, "a", nil, "page"); return err },
-		"add":   func(ctx context.Context, a *Agent) error { _, err := a.addFor(ctx, smallSpec(), nil); return err },
+		"add":   func(ctx context.Context, a *Agent) error { _, err := a.addFor(ctx, systemtest.Spec(), nil); return err },
 		"reset": func(ctx context.Context, a *Agent) error { return a.Reset(ctx, "a", nil, nil, "page") },
 	} {
 		begun := make(chan struct{}, 1)
-		a, err := NewAgent(smallSpec(), Options{Paused: true, Open: stubborn(1, begun)})
+		a, err := NewAgent(systemtest.Spec(), Options{Paused: true, Open: stubborn(1, begun)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,11 +75,11 @@ func TestOpeningOfAnotherSystemIsCancelled(t *testing.T) {
 func TestCloseEndsAnOpening(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
 	begun := make(chan struct{}, 1)
-	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: stubborn(2, begun)})
+	a, err := NewAgent(systemtest.Spec(), Options{Paused: true, Open: stubborn(2, begun)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Add(smallSpec()); err != nil {
+	if _, err := a.Add(systemtest.Spec()); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
@@ -101,13 +103,13 @@ func TestCloseEndsAnOpening(t *testing.T) {
 	if err := <-ended; !errors.Is(err, errClosed) {
 		t.Errorf("the fork: %v", err)
 	}
-	eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= goroutines })
+	systemtest.Eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= goroutines })
 }
 
 // Whoever opens an agent of a large system sees what is done.
 func TestProgressOfOpening(t *testing.T) {
 	var said []string
-	a, err := NewAgent(smallSpec(), Options{Paused: true, Progress: func(doing string, done, total int) { said = append(said, doing) }})
+	a, err := NewAgent(systemtest.Spec(), Options{Paused: true, Progress: func(doing string, done, total int) { said = append(said, doing) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,7 @@ func TestProgressOfOpening(t *testing.T) {
 // place that no system has come to is free again.
 func TestFifthSystemIsNotOpened(t *testing.T) {
 	begun := make(chan struct{}, MaxSystems)
-	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: stubborn(1, begun)})
+	a, err := NewAgent(systemtest.Spec(), Options{Paused: true, Open: stubborn(1, begun)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +140,7 @@ func TestFifthSystemIsNotOpened(t *testing.T) {
 	fifth := make(chan error, 1)
 	for what, open := range map[string]func() error{
 		"a fork":         func() error { _, err := a.Fork(ctx, "a", nil, "page"); return err },
-		"another system": func() error { _, err := a.addFor(ctx, smallSpec(), nil); return err },
+		"another system": func() error { _, err := a.addFor(ctx, systemtest.Spec(), nil); return err },
 	} {
 		go func() { fifth <- open() }()
 		select {
@@ -172,9 +174,9 @@ func TestFifthSystemIsNotOpened(t *testing.T) {
 // The places of systems that were opened are taken once, and free again when they are closed.
 func TestPlacesOfOpenSystems(t *testing.T) {
 	opened := 0
-	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
+	a, err := NewAgent(systemtest.Spec(), Options{Paused: true, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
 		opened++
-		return fakeOpener(fakeOptions{})(ctx, spec, progress)
+		return systemtest.Opener(systemtest.Options{})(ctx, spec, progress)
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -182,12 +184,12 @@ func TestPlacesOfOpenSystems(t *testing.T) {
 	defer a.Close()
 	for range 3 {
 		for range MaxSystems - 1 {
-			if _, err := a.Add(smallSpec()); err != nil {
+			if _, err := a.Add(systemtest.Spec()); err != nil {
 				t.Fatal(err)
 			}
 		}
 		before := opened
-		if _, err := a.Add(smallSpec()); !errors.As(err, &FullError{}) || opened != before {
+		if _, err := a.Add(systemtest.Spec()); !errors.As(err, &FullError{}) || opened != before {
 			t.Fatalf("a fifth system: %v, %d opened", err, opened-before)
 		}
 		for _, sys := range []string{"b", "c", "d"} {

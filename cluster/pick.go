@@ -6,6 +6,8 @@ import (
 	"math"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/words"
 	"drtmx/engine"
 )
 
@@ -68,7 +70,7 @@ func (m *member) search(p *engine.Pick, epoch string) (at looked, err error) {
 	at.over, at.wait = p.Done(), pickWait
 	at.done, at.total = p.Progress()
 	if !at.over && m.paused && m.free() == nil {
-		for began := time.Now(); !p.Done() && m.err == nil && time.Since(began) < SliceWall; {
+		for began := time.Now(); !p.Done() && m.err == nil && time.Since(began) < session.SliceWall; {
 			m.advance(pickStep)
 		}
 		m.anchor(time.Now())
@@ -135,5 +137,5 @@ func (t *Trace) Words() string {
 	if what == "" {
 		what = "transaction"
 	}
-	return fmt.Sprintf("A p%g %s: %s, where the %gth percentile of %d transactions is %s.", 100*p.Quantile, what, usText(p.LatencyNS/1e3), 100*p.Quantile, p.Sample, usText(p.TargetNS/1e3))
+	return fmt.Sprintf("A p%g %s: %s, where the %gth percentile of %d transactions is %s.", 100*p.Quantile, what, words.Micros(p.LatencyNS/1e3), 100*p.Quantile, p.Sample, words.Micros(p.TargetNS/1e3))
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 )
@@ -33,7 +35,7 @@ func TestTraceOfLeavesTheRunAsItIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Replay(bg, strings.NewReader(string(b)), ReplayOptions{})
+		r, err := session.Replay(bg, strings.NewReader(string(b)), session.ReplayOptions{})
 		if err != nil || !r.OK || r.VirtualNS == 0 {
 			t.Errorf("paused %v: %v, %+v", paused, err, r)
 		}
@@ -45,8 +47,8 @@ func TestTraceOfLeavesTheRunAsItIs(t *testing.T) {
 func TestTraceOfEndsAtTheSameTime(t *testing.T) {
 	var first int64
 	for _, slow := range []time.Duration{0, 300 * time.Microsecond} {
-		open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
-			s, err := openEngine(ctx, spec, progress)
+		open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
+			s, err := system.OpenEngine(ctx, spec, progress)
 			return laggard{s, slow}, err
 		}
 		a, err := NewAgent(contended, Options{Paused: true, Open: open})
@@ -71,7 +73,7 @@ func TestTraceOfEndsAtTheSameTime(t *testing.T) {
 
 // laggard is a system that takes its time.
 type laggard struct {
-	System
+	system.System
 	by time.Duration
 }
 

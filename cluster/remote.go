@@ -13,6 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"drtmx/cluster/strictjson"
+	"drtmx/cluster/system"
+	"drtmx/cluster/words"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -90,7 +93,7 @@ func (c *remote) ask(ctx context.Context, method, path, sys, by string, in, out 
 		if errors.As(err, &oe) {
 			err = oe.Err
 		}
-		return fmt.Errorf("%s: %s; is drtmx up running there?", c.base, oneLine(err.Error()))
+		return fmt.Errorf("%s: %s; is drtmx up running there?", c.base, words.OneLine(err.Error()))
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, answerLimit+1))
@@ -100,7 +103,7 @@ func (c *remote) ask(ctx context.Context, method, path, sys, by string, in, out 
 	case len(b) > answerLimit:
 		return fmt.Errorf("%s: answer is over %d bytes", c.base, answerLimit)
 	case resp.StatusCode >= 300:
-		return &RemoteError{resp.StatusCode, oneLine(string(b))}
+		return &RemoteError{resp.StatusCode, words.OneLine(string(b))}
 	}
 	if raw, ok := out.(*[]byte); ok {
 		*raw = b
@@ -141,18 +144,18 @@ func (c *remote) spec(ctx context.Context, sys string) (s Spec, err error) {
 	if err = c.ask(ctx, http.MethodGet, "/api/spec", sys, "", nil, &raw); err != nil {
 		return s, err
 	}
-	if err = decodeStrict(raw, &s); err != nil {
+	if err = strictjson.Decode(raw, &s); err != nil {
 		return s, fmt.Errorf("%s: not the spec of this version of drtmx: %w", c.base, err)
 	}
 	return s, nil
 }
 
-func (c *remote) state(ctx context.Context, sys string) (s Snapshot, err error) {
+func (c *remote) state(ctx context.Context, sys string) (s system.Snapshot, err error) {
 	err = c.ask(ctx, http.MethodGet, "/api/state", sys, "", nil, &s)
 	return s, err
 }
 
-func (c *remote) systems(ctx context.Context) (all []Snapshot, err error) {
+func (c *remote) systems(ctx context.Context) (all []system.Snapshot, err error) {
 	err = c.ask(ctx, http.MethodGet, "/api/systems", "", "", nil, &all)
 	return all, err
 }
@@ -187,7 +190,7 @@ func (c *remote) control(ctx context.Context, sys string, b controlBody, by stri
 	return c.ask(ctx, http.MethodPost, "/api/control", sys, by, b, nil)
 }
 
-func (c *remote) fork(ctx context.Context, sys string, k Knobs, by string) (s Snapshot, err error) {
+func (c *remote) fork(ctx context.Context, sys string, k Knobs, by string) (s system.Snapshot, err error) {
 	err = c.ask(ctx, http.MethodPost, "/api/systems", "", by, map[string]any{"fork": sys, "set": k}, &s)
 	return s, err
 }

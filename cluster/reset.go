@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 	"drtmx/engine/experiment"
 )
 
@@ -35,7 +37,7 @@ func (m *member) reset(ctx context.Context, k experiment.Knobs, seed any, by str
 	select {
 	case <-m.quit: // the opening was given up, or is for nobody
 		if err == nil {
-			closeSystem(sys)
+			system.Close(sys)
 		}
 		return m.closedError()
 	default:
@@ -50,17 +52,17 @@ func (m *member) reset(ctx context.Context, k experiment.Knobs, seed any, by str
 	m.agent.standby.drop(m)
 	m.endRecording()
 	m.endHistory()
-	closeSystem(m.Sys)
-	m.Track, m.epoch, m.err, m.replay, m.added = NewTrack(sys), newEpoch(), nil, nil, nil
-	m.window = windowNS(sys.Values())
+	system.Close(m.Sys)
+	m.Track, m.epoch, m.err, m.replay, m.added = session.NewTrack(sys), newEpoch(), nil, nil, nil
+	m.window = session.WindowNS(sys.Values())
 	m.dragged = drag{}
 	m.windows, m.events, m.past, m.autos = nil, nil, nil, 0
 	m.origin, m.chase, m.forkOf, m.forkEpoch, m.forkNS, m.without, m.speed = nil, false, "", "", 0, 0, 0
 	m.latest.Store(nil)
 	m.agent.taskDone(catchUpTask(m.id), nil)
-	m.rec.begin(headerOf(m.id, sys))
+	m.rec.Begin(session.HeaderOf(m.id, sys))
 	m.anchor(time.Now())
-	m.event(Event{Kind: "reset", By: by, Set: set})
+	m.event(session.Event{Kind: "reset", By: by, Set: set})
 	m.store()
 	m.publish(time.Now())
 	return nil
@@ -71,7 +73,7 @@ func (m *member) reset(ctx context.Context, k experiment.Knobs, seed any, by str
 // this one, and where several are down the knob names but one of them.
 func (m *member) uncrashed(set experiment.Knobs) experiment.Knobs {
 	const crash = "fault.crash"
-	began, ok := m.rec.opened()[crash]
+	began, ok := m.rec.Opened()[crash]
 	if _, asked := set[crash]; asked || !ok || reflect.DeepEqual(began, m.Sys.Values()[crash]) {
 		return set
 	}

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -101,10 +102,10 @@ func (c *Checks) String() string {
 		b.WriteString("; " + text)
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.Violated)) {
-		fmt.Fprintf(&b, "\n%s: %s", name, oneLine(k.Violated[name]))
+		fmt.Fprintf(&b, "\n%s: %s", name, words.OneLine(k.Violated[name]))
 	}
 	for _, a := range k.Anomalies {
-		fmt.Fprintf(&b, "\n%s: %s", a.Kind, oneLine(a.Text))
+		fmt.Fprintf(&b, "\n%s: %s", a.Kind, words.OneLine(a.Text))
 	}
 	return b.String()
 }
@@ -112,13 +113,13 @@ func (c *Checks) String() string {
 func (r *Result) String() string {
 	x := r.Raw
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s committed over %s of virtual time", rateText(x.Throughput), nsText(x.VirtualNS))
+	fmt.Fprintf(&b, "%s committed over %s of virtual time", words.Rate(x.Throughput), words.NS(x.VirtualNS))
 	if x.ThroughputCI95 > 0 {
-		fmt.Fprintf(&b, " (± %s)", percent(x.ThroughputCI95))
+		fmt.Fprintf(&b, " (± %s)", words.Percent(x.ThroughputCI95))
 	}
 	l := x.LatencyUS
 	fmt.Fprintf(&b, "\nlatency p50 %s, p99 %s, mean %s; aborts %s; %s round trips per transaction",
-		usText(l.P50), usText(l.P99), usText(l.Mean), percent(x.AbortRate), charts.Digits(x.RoundTripsPerTxn, 2))
+		words.Micros(l.P50), words.Micros(l.P99), words.Micros(l.Mean), words.Percent(x.AbortRate), charts.Digits(x.RoundTripsPerTxn, 2))
 	if text := x.Unknown(); text != "" {
 		b.WriteString("\n" + text)
 	}

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
+	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -42,7 +44,7 @@ func (p *api) runs(route, long func(pattern string, h func(*http.Request) (any, 
 func keptRuns() (*runs.Store, error) {
 	s, err := runs.Default()
 	if err != nil {
-		return nil, &httpError{http.StatusServiceUnavailable, oneLine(err.Error())}
+		return nil, &httpError{http.StatusServiceUnavailable, words.OneLine(err.Error())}
 	}
 	return s, nil
 }
@@ -60,14 +62,14 @@ func listRuns(r *http.Request) (any, error) {
 		}
 		n, err := strconv.ParseInt(q.Get(name), 10, 64)
 		if err != nil || n < 0 {
-			return nil, &experiment.SpecError{Field: name, Value: clip(q.Get(name)), Rule: "must be milliseconds since 1970"}
+			return nil, &experiment.SpecError{Field: name, Value: words.Clip(q.Get(name)), Rule: "must be milliseconds since 1970"}
 		}
 		*at = time.UnixMilli(n)
 	}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > runsListed {
-			return nil, &experiment.SpecError{Field: "limit", Value: clip(text), Rule: fmt.Sprintf("must be from 1 to %d", runsListed)}
+			return nil, &experiment.SpecError{Field: "limit", Value: words.Clip(text), Rule: fmt.Sprintf("must be from 1 to %d", runsListed)}
 		}
 		f.Limit = n
 	}
@@ -85,14 +87,14 @@ func showRun(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := LoadKept(s, r.PathValue("id"))
+	k, err := keep.Load(s, r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
 	out := RunInfo{Kept: *k.Kept, Knobs: experiment.Knobs{}, Missing: k.Missing()}
 	if one, err := k.Result(); err == nil {
-		out.Result, out.Knobs = one, NonDefault(one.Spec)
-	} else if k.Form == formSweep || k.Form == formFigure {
+		out.Result, out.Knobs = one, keep.NonDefault(one.Spec)
+	} else if k.Form == keep.FormSweep || k.Form == keep.FormFigure {
 		out.Document = k.Document
 	}
 	return out, nil
@@ -104,7 +106,7 @@ func compareRuns(r *http.Request) (any, error) {
 		return nil, err
 	}
 	q := r.URL.Query()
-	return CompareKept(s, q.Get("a"), q.Get("b"))
+	return keep.Compare(s, q.Get("a"), q.Get("b"))
 }
 
 // liveRun opens a system with the spec of a kept run beside the others, in place of one of them if that is asked for.
@@ -119,7 +121,7 @@ func (p *api) liveRun(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := LoadKept(s, r.PathValue("id"))
+	k, err := keep.Load(s, r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +129,7 @@ func (p *api) liveRun(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, err := SpecOfKept(one)
+	spec, err := keep.SpecOf(one)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/cluster/runs/runstest"
+	"drtmx/cluster/system"
+	"drtmx/cluster/system/systemtest"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -14,17 +17,17 @@ import (
 
 func TestRunsOverHTTP(t *testing.T) {
 	store := runstest.Own(t)
-	one, two := littleRun(t, nil), littleRun(t, experiment.Knobs{"phase.commit": "two-sided"})
-	if _, err := KeepRun(store, "first", one); err != nil {
+	one, two := runstest.LittleRun(t, nil), runstest.LittleRun(t, experiment.Knobs{"phase.commit": "two-sided"})
+	if _, err := keep.Run(store, "first", one); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := KeepRun(store, "second", two); err != nil {
+	if _, err := keep.Run(store, "second", two); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := KeepSeeds(store, "", &batch.SeedsResult{Runs: []*result.Result{one, two}, Means: map[string]batch.Mean{"throughput": {Mean: 2, Half95: 1, N: 2}}}); err != nil {
+	if _, err := keep.Seeds(store, "", &batch.SeedsResult{Runs: []*result.Result{one, two}, Means: map[string]batch.Mean{"throughput": {Mean: 2, Half95: 1, N: 2}}}); err != nil {
 		t.Fatal(err)
 	}
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{Access: Access{Control: controlToken, View: viewToken}})
 	get := func(path string) reply {
 		t.Helper()
@@ -74,12 +77,12 @@ func TestRunsOverHTTP(t *testing.T) {
 		return ask(t, s, "POST", path, body, "Authorization", "Bearer "+controlToken)
 	}
 	post("/api/runs/r3/live", "{}").want(t, 400, "r3.1")
-	sys := into[Snapshot](t, post("/api/runs/r2/live", "{}").want(t, 200, "")).Sys
+	sys := into[system.Snapshot](t, post("/api/runs/r2/live", "{}").want(t, 200, "")).Sys
 	spec, err := a.Spec(context.Background(), sys)
 	if err != nil || spec.Set["phase.commit"] != "two-sided" || spec.Set["coroutines"] != 2 {
 		t.Errorf("%+v, %v", spec, err)
 	}
-	if sys := into[Snapshot](t, post("/api/runs/r1/live", `{"replace": "b"}`).want(t, 200, "")).Sys; sys != "b" {
+	if sys := into[system.Snapshot](t, post("/api/runs/r1/live", `{"replace": "b"}`).want(t, 200, "")).Sys; sys != "b" {
 		t.Errorf("in place of b there is %s", sys)
 	}
 }
@@ -88,7 +91,7 @@ func TestRunsOfARefusedStore(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plain", "runs.db")
 	runs.Use("/dev/null")
 	defer runs.Use("")
-	s := web(t, newFake(t, Options{Paused: true}, fakeOptions{}), Web{})
+	s := web(t, newFake(t, Options{Paused: true}, systemtest.Options{}), Web{})
 	ask(t, s, "GET", "/api/runs", "").want(t, 503, "is no regular file")
 	runs.Use(file)
 	ask(t, s, "GET", "/api/runs", "").want(t, 200, `"runs":[]`)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 )
 
@@ -103,7 +104,7 @@ func Listen(addr string, a Access) (net.Listener, error) {
 		if errors.As(err, &oe) {
 			err = oe.Err
 		}
-		return nil, &experiment.SpecError{Field: "listen", Value: net.JoinHostPort(host, port), Rule: oneLine(err.Error()), Next: "for example " + DefaultListen}
+		return nil, &experiment.SpecError{Field: "listen", Value: net.JoinHostPort(host, port), Rule: words.OneLine(err.Error()), Next: "for example " + DefaultListen}
 	}
 	return limitConnections(l, connectionsAllowed()), nil
 }

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"drtmx/cluster/system"
+	"drtmx/cluster/system/systemtest"
 	"drtmx/engine/experiment"
 )
 
@@ -44,23 +46,23 @@ func loseFile(t *testing.T, path string) {
 // runs on.
 func TestLostSessionFileIsSaid(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	a := newFake(t, Options{Pace: 50_000_000, Session: path}, fakeOptions{})
+	a := newFake(t, Options{Pace: 50_000_000, Session: path}, systemtest.Options{})
 	m, err := a.member("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := m.rec.broken(); got != "" {
+	if got := m.rec.Broken(); got != "" {
 		t.Fatalf("broken from the start: %s", got)
 	}
 	loseFile(t, path)
 	if _, err := a.Set(bg, "", experiment.Knobs{"coroutines": 3}, "page"); err != nil {
 		t.Fatalf("a change fails with the recording: %v", err)
 	}
-	eventually(t, "it is said that the session is no longer written", func() bool { return m.snap.Load().Unrecorded != "" })
+	systemtest.Eventually(t, "it is said that the session is no longer written", func() bool { return m.snap.Load().Unrecorded != "" })
 	if err := <-a.Unrecorded(); !errors.Is(err, syscall.EBADF) {
 		t.Errorf("said %v", err)
 	}
-	if s := m.snap.Load(); s.State == StateFailed || !strings.Contains(s.Unrecorded, "s.jsonl") {
+	if s := m.snap.Load(); s.State == system.StateFailed || !strings.Contains(s.Unrecorded, "s.jsonl") {
 		t.Errorf("state %s, %q", s.State, s.Unrecorded)
 	}
 	if err := a.Close(); err == nil {

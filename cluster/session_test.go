@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
+	"drtmx/cluster/system/systemtest"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -24,10 +27,10 @@ import (
 func recordSession(t *testing.T, changes int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	a := newFake(t, Options{Pace: 50_000_000, Session: path}, fakeOptions{})
+	a := newFake(t, Options{Pace: 50_000_000, Session: path}, systemtest.Options{})
 	for i := range changes {
-		next := stateOf(t, a, "").VirtualNS + 3*fakeWindow/2
-		eventually(t, "moves on", func() bool { return stateOf(t, a, "").VirtualNS >= next })
+		next := stateOf(t, a, "").VirtualNS + 3*systemtest.Window/2
+		systemtest.Eventually(t, "moves on", func() bool { return stateOf(t, a, "").VirtualNS >= next })
 		if _, err := a.Set(bg, "", experiment.Knobs{"coroutines": i + 1}, "page"); err != nil {
 			t.Fatal(err)
 		}
@@ -38,13 +41,13 @@ func recordSession(t *testing.T, changes int) string {
 	return path
 }
 
-func replayFile(t *testing.T, path string) *Replayed {
+func replayFile(t *testing.T, path string) *session.Replayed {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Replay(bg, bytes.NewReader(b), ReplayOptions{Open: fakeOpener(fakeOptions{})})
+	r, err := session.Replay(bg, bytes.NewReader(b), session.ReplayOptions{Open: systemtest.Opener(systemtest.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +57,7 @@ func replayFile(t *testing.T, path string) *Replayed {
 func TestSessionReplaysToItsDigestAndWindows(t *testing.T) {
 	path := recordSession(t, 20)
 	r := replayFile(t, path)
-	for _, text := range []string{r.String(), (&Replayed{OK: true, Segments: 2, Changes: 1, Checkpoints: 1, Windows: 1}).String()} {
+	for _, text := range []string{r.String(), (&session.Replayed{OK: true, Segments: 2, Changes: 1, Checkpoints: 1, Windows: 1}).String()} {
 		if strings.Contains(text, "(s)") || strings.Contains(text, " 1 changes") {
 			t.Error(text)
 		}
@@ -83,7 +86,7 @@ func TestReplayComparesWhatThereIs(t *testing.T) {
 		{"killed at once", lines[0], "no digest to compare with", false, false},
 		{"killed after a reset", string(b) + lines[0], "goes on after the last", true, false},
 	} {
-		r, err := Replay(bg, strings.NewReader(c.text), ReplayOptions{Open: fakeOpener(fakeOptions{})})
+		r, err := session.Replay(bg, strings.NewReader(c.text), session.ReplayOptions{Open: systemtest.Opener(systemtest.Options{})})
 		if err != nil || !r.OK {
 			t.Errorf("%s: %+v, %v", c.name, r, err)
 			continue
@@ -116,7 +119,7 @@ func TestReplayNoticesADifference(t *testing.T) {
 		if bad == string(b) {
 			t.Fatalf("%s: nothing changed", name)
 		}
-		r, err := Replay(bg, strings.NewReader(bad), ReplayOptions{Open: fakeOpener(fakeOptions{})})
+		r, err := session.Replay(bg, strings.NewReader(bad), session.ReplayOptions{Open: systemtest.Opener(systemtest.Options{})})
 		if err != nil || r.OK || r.Why == "" || strings.Contains(r.Why, "\n") {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -127,11 +130,11 @@ func TestReplayNoticesADifference(t *testing.T) {
 		if bad == string(b) {
 			t.Fatalf("no %s in %.300s", was, b)
 		}
-		if _, err := Replay(bg, strings.NewReader(bad), ReplayOptions{Open: fakeOpener(fakeOptions{})}); err == nil || !strings.Contains(err.Error(), "its header says") {
+		if _, err := session.Replay(bg, strings.NewReader(bad), session.ReplayOptions{Open: systemtest.Opener(systemtest.Options{})}); err == nil || !strings.Contains(err.Error(), "its header says") {
 			t.Errorf("%s: %v", is, err)
 		}
 	}
-	r, err := Replay(bg, bytes.NewReader(b), ReplayOptions{Open: fakeOpener(fakeOptions{drift: 50_000})})
+	r, err := session.Replay(bg, bytes.NewReader(b), session.ReplayOptions{Open: systemtest.Opener(systemtest.Options{Drift: 50_000})})
 	if err != nil || r.OK {
 		t.Errorf("other simulator: %+v, %v", r, err)
 	}
@@ -145,7 +148,7 @@ func TestTornSessionIsReadAndContinued(t *testing.T) {
 	// what a crash leaves.
 	from := len(whole) - len(lines[len(lines)-2]) - len(lines[len(lines)-3])
 	for cut := from + 1; cut < len(whole); cut += 7 {
-		s, err := ReadSession(bytes.NewReader(whole[:cut]))
+		s, err := session.Read(bytes.NewReader(whole[:cut]))
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
@@ -155,12 +158,12 @@ func TestTornSessionIsReadAndContinued(t *testing.T) {
 	}
 	torn := filepath.Join(t.TempDir(), "torn.jsonl")
 	os.WriteFile(torn, whole[:len(whole)-5], 0o644)
-	a, err := NewAgent(experiment.Spec{}, Options{Pace: 50_000_000, Resume: torn, Open: fakeOpener(fakeOptions{})})
+	a, err := NewAgent(experiment.Spec{}, Options{Pace: 50_000_000, Resume: torn, Open: systemtest.Opener(systemtest.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "caught up", func() bool { return !stateOf(t, a, "").CatchingUp })
-	if s := stateOf(t, a, ""); s.State != StateRunning {
+	systemtest.Eventually(t, "caught up", func() bool { return !stateOf(t, a, "").CatchingUp })
+	if s := stateOf(t, a, ""); s.State != system.StateRunning {
 		t.Fatalf("%+v", s)
 	}
 	if _, err := a.Set(bg, "", experiment.Knobs{"coroutines": 30}, "page"); err != nil {
@@ -184,7 +187,7 @@ func TestTornSessionIsReadAndContinued(t *testing.T) {
 func TestCatchingUpLeavesTheFileWhole(t *testing.T) {
 	path := recordSession(t, 8)
 	before, _ := os.ReadFile(path)
-	a, err := NewAgent(experiment.Spec{}, Options{Paused: true, Resume: path, Open: fakeOpener(fakeOptions{slow: 20 * time.Millisecond})})
+	a, err := NewAgent(experiment.Spec{}, Options{Paused: true, Resume: path, Open: systemtest.Opener(systemtest.Options{Slow: 20 * time.Millisecond})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +214,7 @@ func TestCatchingUpLeavesTheFileWhole(t *testing.T) {
 
 func TestResetBeginsASegment(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	a := newFake(t, Options{Paused: true, Session: path}, fakeOptions{})
+	a := newFake(t, Options{Paused: true, Session: path}, systemtest.Options{})
 	a.Step(bg, "", 500_000)
 	a.Set(bg, "", experiment.Knobs{"coroutines": 2}, "script")
 	a.Step(bg, "", 500_000)
@@ -228,7 +231,7 @@ func TestResetBeginsASegment(t *testing.T) {
 
 func TestFailedSessionReplaysToItsFailure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	fo := fakeOptions{failAt: 1_234_500}
+	fo := systemtest.Options{FailAt: 1_234_500}
 	a := newFake(t, Options{Paused: true, Session: path}, fo)
 	a.Step(bg, "", 1_000_000)
 	if a.Step(bg, "", 1_000_000) == nil {
@@ -236,15 +239,15 @@ func TestFailedSessionReplaysToItsFailure(t *testing.T) {
 	}
 	a.Close()
 	b, _ := os.ReadFile(path)
-	r, err := Replay(bg, bytes.NewReader(b), ReplayOptions{Open: fakeOpener(fo)})
+	r, err := session.Replay(bg, bytes.NewReader(b), session.ReplayOptions{Open: systemtest.Opener(fo)})
 	if err != nil || !r.OK {
 		t.Errorf("%+v, %v", r, err)
 	}
-	r, err = Replay(bg, bytes.NewReader(b), ReplayOptions{Open: fakeOpener(fakeOptions{})})
+	r, err = session.Replay(bg, bytes.NewReader(b), session.ReplayOptions{Open: systemtest.Opener(systemtest.Options{})})
 	if err != nil || r.OK {
 		t.Errorf("a replay that does not fail: %+v, %v", r, err)
 	}
-	if _, err := NewAgent(experiment.Spec{}, Options{Resume: path, Open: fakeOpener(fo)}); err == nil || !strings.Contains(err.Error(), "failure") {
+	if _, err := NewAgent(experiment.Spec{}, Options{Resume: path, Open: systemtest.Opener(fo)}); err == nil || !strings.Contains(err.Error(), "failure") {
 		t.Errorf("resume: %v", err)
 	}
 }
@@ -252,26 +255,26 @@ func TestFailedSessionReplaysToItsFailure(t *testing.T) {
 func TestSessionIsNeverOverwritten(t *testing.T) {
 	path := recordSession(t, 2)
 	before, _ := os.ReadFile(path)
-	if _, err := NewAgent(smallSpec(), Options{Session: path, Open: fakeOpener(fakeOptions{})}); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), "--resume") {
+	if _, err := NewAgent(systemtest.Spec(), Options{Session: path, Open: systemtest.Opener(systemtest.Options{})}); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), "--resume") {
 		t.Errorf("%v", err)
 	}
 	after, _ := os.ReadFile(path)
 	if !bytes.Equal(before, after) {
 		t.Error("the file changed")
 	}
-	if _, err := NewAgent(smallSpec(), Options{Session: filepath.Join(path, "x"), Open: fakeOpener(fakeOptions{})}); !experiment.IsSpecError(err) {
+	if _, err := NewAgent(systemtest.Spec(), Options{Session: filepath.Join(path, "x"), Open: systemtest.Opener(systemtest.Options{})}); !experiment.IsSpecError(err) {
 		t.Errorf("a folder that is a file: %v", err)
 	}
 	// To read one that is no file, as a pipe, may take for ever.
-	if _, err := NewAgent(experiment.Spec{}, Options{Resume: os.DevNull, Open: fakeOpener(fakeOptions{})}); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := NewAgent(experiment.Spec{}, Options{Resume: os.DevNull, Open: systemtest.Opener(systemtest.Options{})}); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), "no regular file") {
 		t.Errorf("a device: %v", err)
 	}
-	a, err := NewAgent(experiment.Spec{}, Options{Paused: true, Resume: path, Open: fakeOpener(fakeOptions{})})
+	a, err := NewAgent(experiment.Spec{}, Options{Paused: true, Resume: path, Open: systemtest.Opener(systemtest.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if _, err := NewAgent(experiment.Spec{}, Options{Resume: path, Open: fakeOpener(fakeOptions{})}); err == nil || !strings.Contains(err.Error(), "another drtmx") {
+	if _, err := NewAgent(experiment.Spec{}, Options{Resume: path, Open: systemtest.Opener(systemtest.Options{})}); err == nil || !strings.Contains(err.Error(), "another drtmx") {
 		t.Errorf("two writers of one session: %v", err)
 	}
 }
@@ -296,14 +299,14 @@ func TestBadSessionsAreRefusedWithOneLine(t *testing.T) {
 		"negative":       {head + `{"end":{"virtual_ns":-4}}` + "\n", "goes back"},
 		"after failure":  {head + `{"failed":{"virtual_ns":5,"error":"x"}}` + "\n" + `{"end":{"virtual_ns":5}}` + "\n", "follows the failure"},
 		"notebook code":  {head + `{"transaction":{"virtual_ns":5,"name":"swap","weight":1}}` + "\n", "notebook code"},
-		"huge line":      {head + `{"end":"` + strings.Repeat("x", sessionLineLimit) + `"}` + "\n", "longer than"},
+		"huge line":      {head + `{"end":"` + strings.Repeat("x", session.SessionLineLimit) + `"}` + "\n", "longer than"},
 		"binary":         {"\x00\x01\x02\n", "line 1"},
 		"other default":  {strings.Replace(good, `"replicas":3`, `"replicas":2`, 1), "knob replicas"},
 	} {
 		if c.text == good {
 			t.Fatalf("%s: nothing changed", name)
 		}
-		_, err := Replay(bg, strings.NewReader(c.text), ReplayOptions{Open: fakeOpener(fakeOptions{})})
+		_, err := session.Replay(bg, strings.NewReader(c.text), session.ReplayOptions{Open: systemtest.Opener(systemtest.Options{})})
 		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -311,7 +314,7 @@ func TestBadSessionsAreRefusedWithOneLine(t *testing.T) {
 }
 
 func TestSessionFromMemory(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a := newFake(t, Options{Paused: true}, systemtest.Options{})
 	a.Step(bg, "", 500_000)
 	a.Set(bg, "", experiment.Knobs{"coroutines": 2}, "script")
 	a.Step(bg, "", 500_000)
@@ -319,7 +322,7 @@ func TestSessionFromMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Replay(bg, bytes.NewReader(b), ReplayOptions{Open: fakeOpener(fakeOptions{})})
+	r, err := session.Replay(bg, bytes.NewReader(b), session.ReplayOptions{Open: systemtest.Opener(systemtest.Options{})})
 	if err != nil || !r.OK || r.VirtualNS != 1_000_000 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -330,20 +333,20 @@ func TestSessionFromMemory(t *testing.T) {
 func TestSessionWithoutItsHeaderIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	var opened, closed atomic.Int32
-	open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
-		sys, err := fakeOpener(fakeOptions{opened: &opened, closed: &closed})(ctx, spec, progress)
+	open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
+		sys, err := systemtest.Opener(systemtest.Options{Opened: &opened, Closed: &closed})(ctx, spec, progress)
 		if err == nil {
-			sys.(*fake).values["unwritable"] = math.NaN()
+			sys.(*systemtest.Fake).Held["unwritable"] = math.NaN()
 		}
 		return sys, err
 	}
-	if _, err := NewAgent(smallSpec(), Options{Session: path, Open: open}); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), path+": cannot be written") {
+	if _, err := NewAgent(systemtest.Spec(), Options{Session: path, Open: open}); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), path+": cannot be written") {
 		t.Errorf("%v", err)
 	}
 	if opened.Load() != 1 || closed.Load() != 1 {
 		t.Errorf("%d opened, %d closed", opened.Load(), closed.Load())
 	}
-	a := newFake(t, Options{Session: path}, fakeOptions{})
+	a := newFake(t, Options{Session: path}, systemtest.Options{})
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}

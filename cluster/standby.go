@@ -8,6 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
+	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 )
 
@@ -216,9 +219,9 @@ func (s *standby) wanted(now time.Time) (*member, string) {
 	switch {
 	case err != nil:
 		return nil, ""
-	case m.rec.hasCode():
+	case m.rec.HasCode():
 		return nil, "the system has transactions of a notebook"
-	case m.snap.Load().State == StateFailed:
+	case m.snap.Load().State == system.StateFailed:
 		return nil, "the system has failed"
 	case m.snap.Load().CatchingUp:
 		return nil, "the system is catching up"
@@ -230,7 +233,7 @@ func (s *standby) wanted(now time.Time) (*member, string) {
 // system would fail at the same time.
 func (s *standby) failed() {
 	for _, h := range []**hidden{&s.twin, &s.ghost} {
-		if *h != nil && (*h).m.snap.Load().State == StateFailed {
+		if *h != nil && (*h).m.snap.Load().State == system.StateFailed {
 			s.broken, s.why = (*h).epoch, "the twin failed: "+(*h).m.snap.Load().Error
 			retire(h)
 		}
@@ -242,7 +245,7 @@ func (s *standby) refusal(of *member) string {
 	if s.broken == of.snap.Load().Epoch {
 		return s.why
 	}
-	return s.agent.shortOfMemory(of.rec.head().Spec)
+	return s.agent.shortOfMemory(of.rec.Head().Spec)
 }
 
 // shortOfMemory says why there is no room for a hidden system, "" if there is.
@@ -253,7 +256,7 @@ func (a *Agent) shortOfMemory(spec experiment.Spec) string {
 	}
 	e, err := experiment.EstimateOf(spec)
 	if err != nil {
-		return oneLine(err.Error())
+		return words.OneLine(err.Error())
 	}
 	if n := free(); n > 0 && memoryFor*e.MaxMemoryBytes > n {
 		return fmt.Sprintf("memory is short: it may need %d MB, and %d MB are available", e.MaxMemoryBytes/1e6, n/1e6)
@@ -270,8 +273,8 @@ func (s *standby) build(of *member) {
 	ctx, cancel := context.WithCancel(a.ctx)
 	s.opening = cancel
 	epoch := of.snap.Load().Epoch
-	begun, _ := of.rec.count()
-	header := of.rec.head()
+	begun, _ := of.rec.Count()
+	header := of.rec.Head()
 	a.loops.Add(1)
 	go func() {
 		defer a.loops.Done()
@@ -286,11 +289,11 @@ func (s *standby) build(of *member) {
 		s.opening = nil
 		switch {
 		case err != nil && ctx.Err() == nil:
-			s.broken, s.why = epoch, oneLine(err.Error())
+			s.broken, s.why = epoch, words.OneLine(err.Error())
 		case err == nil && (s.ended || ctx.Err() != nil || of.snap.Load().Epoch != epoch):
-			closeSystem(sys)
+			system.Close(sys)
 		case err == nil:
-			m := newMember(a, "twin of "+of.id, sys, newRecorder(header, nil))
+			m := newMember(a, "twin of "+of.id, sys, session.NewRecorder(header, nil))
 			m.twin = newFollower(of, epoch, begun)
 			s.twin = &hidden{m: m, of: of, epoch: epoch}
 			m.start()
@@ -306,7 +309,7 @@ func retire(h **hidden) {
 
 // stay lets the twin of a system be the ghost of a change that is about to be recorded,
 // on the loop of that system. What belongs to the change before has its ghost already.
-func (s *standby) stay(m *member, first, version int, before Checkpoint) {
+func (s *standby) stay(m *member, first, version int, before session.Checkpoint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if g := s.ghost; g != nil && g.of == m && g.epoch == m.epoch && g.first == first {
@@ -321,7 +324,7 @@ func (s *standby) stay(m *member, first, version int, before Checkpoint) {
 		retire(&s.ghost)
 	}
 	t.first, t.last, t.from = first, version, before.VirtualNS
-	_, steps := m.rec.count()
+	_, steps := m.rec.Count()
 	t.m.twin.stay(steps, before)
 	s.ghost, s.twin = t, nil
 }
@@ -347,7 +350,7 @@ func (s *standby) take(g *past) *hidden {
 	defer s.mu.Unlock()
 	for _, h := range []**hidden{&s.ghost, &s.twin} {
 		x := *h
-		if x == nil || x.of != g.of || x.epoch != g.epoch || x.first != 0 && x.first != g.first || x.m.snap.Load().State == StateFailed {
+		if x == nil || x.of != g.of || x.epoch != g.epoch || x.first != 0 && x.first != g.first || x.m.snap.Load().State == system.StateFailed {
 			continue
 		}
 		if x.first == 0 { // a twin on its way: it can stay at what it has not come to yet

@@ -12,6 +12,9 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
+	"drtmx/cluster/system/systemtest"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/txn"
@@ -33,7 +36,7 @@ func twinIs(a *Agent, state string) func() bool {
 // turned turns a knob of system a, whose twin is level, and returns the version.
 func turned(t *testing.T, a *Agent, coroutines int) int {
 	t.Helper()
-	eventually(t, "the twin is level", twinIs(a, "ready"))
+	systemtest.Eventually(t, "the twin is level", twinIs(a, "ready"))
 	c, err := a.Set(bg, "a", experiment.Knobs{"coroutines": coroutines}, "page")
 	if err != nil {
 		t.Fatal(err)
@@ -44,9 +47,9 @@ func turned(t *testing.T, a *Agent, coroutines int) int {
 // level waits until a system is where a stands.
 func level(t *testing.T, a *Agent, sys string) {
 	t.Helper()
-	eventually(t, sys+" is level", func() bool {
+	systemtest.Eventually(t, sys+" is level", func() bool {
 		s := stateOf(t, a, sys)
-		return s.State == StatePaused && s.VirtualNS == stateOf(t, a, "a").VirtualNS
+		return s.State == system.StatePaused && s.VirtualNS == stateOf(t, a, "a").VirtualNS
 	})
 }
 
@@ -56,9 +59,9 @@ func TestGhostOnStandbyEqualsAReplay(t *testing.T) {
 	var opened atomic.Int32
 	spec := tiny()
 	spec.Set = experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 1000, "window_ns": 20_000, "seed": 5}
-	a, err := NewAgent(spec, Options{Pace: 300_000, Open: func(ctx context.Context, s experiment.Spec, p engine.Progress) (System, error) {
+	a, err := NewAgent(spec, Options{Pace: 300_000, Open: func(ctx context.Context, s experiment.Spec, p engine.Progress) (system.System, error) {
 		opened.Add(1)
-		return openEngine(ctx, s, p)
+		return system.OpenEngine(ctx, s, p)
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +74,7 @@ func TestGhostOnStandbyEqualsAReplay(t *testing.T) {
 	time.Sleep(dragTime) // else the two changes are one
 	version := turned(t, a, 4)
 	at := stateOf(t, a, "a").VirtualNS
-	eventually(t, "some windows", func() bool { return stateOf(t, a, "a").VirtualNS > at+200_000 })
+	systemtest.Eventually(t, "some windows", func() bool { return stateOf(t, a, "a").VirtualNS > at+200_000 })
 	if err := a.Pause(bg, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +112,7 @@ func TestGhostOnStandbyEqualsAReplay(t *testing.T) {
 	if err := a.CloseSystem("b"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the next twin is level", func() bool { return opened.Load() == 3 && twinIs(a, "ready")() })
+	systemtest.Eventually(t, "the next twin is level", func() bool { return opened.Load() == 3 && twinIs(a, "ready")() })
 	before := opened.Load()
 	a.SetTwin(false)
 	if _, err := a.Ghost(bg, "a", version, "page"); err != nil {
@@ -129,9 +132,9 @@ func TestGhostOnStandbyEqualsAReplay(t *testing.T) {
 
 // A twin changes nothing of the system that it follows, and is never ahead of it.
 func TestTwinIsNeverAhead(t *testing.T) {
-	a := newFake(t, Options{Pace: 20_000_000}, fakeOptions{})
+	a := newFake(t, Options{Pace: 20_000_000}, systemtest.Options{})
 	shows(t, a, "a")
-	eventually(t, "the twin is level", twinIs(a, "ready"))
+	systemtest.Eventually(t, "the twin is level", twinIs(a, "ready"))
 	a.standby.mu.Lock()
 	h := a.standby.twin
 	a.standby.mu.Unlock()
@@ -148,13 +151,13 @@ func TestTwinIsNeverAhead(t *testing.T) {
 	if err := a.Pause(bg, ""); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the next twin is level", func() bool {
+	systemtest.Eventually(t, "the next twin is level", func() bool {
 		return twinIs(a, "ready")() && a.Twin().VirtualNS == stateOf(t, a, "a").VirtualNS
 	})
 	a.standby.mu.Lock()
 	h = a.standby.twin
 	a.standby.mu.Unlock()
-	var want, got Checkpoint
+	var want, got session.Checkpoint
 	m, _ := a.member("a")
 	if err := errors.Join(m.do(bg, func() { want = m.Mark() }), h.m.do(bg, func() { got = h.m.Mark() })); err != nil {
 		t.Fatal(err)
@@ -166,18 +169,18 @@ func TestTwinIsNeverAhead(t *testing.T) {
 
 // Where all places are taken the ghost stays hidden, and is there once there is room.
 func TestGhostWaitsForAPlace(t *testing.T) {
-	a := newFake(t, Options{Pace: 5_000_000}, fakeOptions{})
+	a := newFake(t, Options{Pace: 5_000_000}, systemtest.Options{})
 	shows(t, a, "a")
 	version := turned(t, a, 4)
 	for range MaxSystems - 1 {
-		if _, err := a.Add(smallSpec()); err != nil {
+		if _, err := a.Add(systemtest.Spec()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s := web(t, a, Web{})
 	body := `{"fork":"a","without":` + itoa(version) + `}`
 	ask(t, s, "POST", "/api/systems", body).want(t, 409, "at most 4 at once; close one first")
-	eventually(t, "the ghost is still there", func() bool { g := a.Twin().Ghost; return g != nil && g.FirstVersion == version && g.Level })
+	systemtest.Eventually(t, "the ghost is still there", func() bool { g := a.Twin().Ghost; return g != nil && g.FirstVersion == version && g.Level })
 	if err := a.CloseSystem("c"); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +210,7 @@ func TestDragIsOneChange(t *testing.T) {
 			t.Errorf("version %d belongs to %d, want %d", 2+i, got, x.want)
 		}
 	}
-	a := newFake(t, Options{Pace: 5_000_000}, fakeOptions{})
+	a := newFake(t, Options{Pace: 5_000_000}, systemtest.Options{})
 	shows(t, a, "a")
 	first := turned(t, a, 4)
 	for n := range 3 {
@@ -215,7 +218,7 @@ func TestDragIsOneChange(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "one ghost for all", func() bool {
+	systemtest.Eventually(t, "one ghost for all", func() bool {
 		g := a.Twin().Ghost
 		return g != nil && g.FirstVersion == first && g.LastVersion == first+3
 	})
@@ -227,7 +230,7 @@ func TestDragIsOneChange(t *testing.T) {
 		if g.Without != first {
 			t.Errorf("the ghost of a drag is without %d, want %d", g.Without, first)
 		}
-		eventually(t, "it has replayed", func() bool { return !stateOf(t, a, g.Sys).CatchingUp })
+		systemtest.Eventually(t, "it has replayed", func() bool { return !stateOf(t, a, g.Sys).CatchingUp })
 		if spec, err := a.Spec(bg, g.Sys); err != nil || spec.Set["coroutines"] != nil {
 			t.Errorf("the ghost has the change: %v, %v", spec.Set, err)
 		}
@@ -239,14 +242,14 @@ func TestDragIsOneChange(t *testing.T) {
 }
 
 // slowFork opens the first system as a fast one and all others as slow ones.
-func slowFork(closed *atomic.Int32) Opener {
+func slowFork(closed *atomic.Int32) system.Opener {
 	var n atomic.Int32
-	return func(ctx context.Context, s experiment.Spec, p engine.Progress) (System, error) {
-		o := fakeOptions{closed: closed}
+	return func(ctx context.Context, s experiment.Spec, p engine.Progress) (system.System, error) {
+		o := systemtest.Options{Closed: closed}
 		if n.Add(1) > 1 {
-			o.slow = 40 * time.Millisecond
+			o.Slow = 40 * time.Millisecond
 		}
-		return fakeOpener(o)(ctx, s, p)
+		return systemtest.Opener(o)(ctx, s, p)
 	}
 }
 
@@ -254,12 +257,12 @@ func slowFork(closed *atomic.Int32) Opener {
 // and is still behind.
 func TestNothingWaitsForAGhostThatReplays(t *testing.T) {
 	for _, pace := range []int64{200_000_000, 0} {
-		a, err := NewAgent(smallSpec(), Options{Pace: pace, Open: slowFork(nil)})
+		a, err := NewAgent(systemtest.Spec(), Options{Pace: pace, Open: slowFork(nil)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		eventually(t, "time passes", func() bool { return stateOf(t, a, "a").VirtualNS > 2_000_000 })
+		systemtest.Eventually(t, "time passes", func() bool { return stateOf(t, a, "a").VirtualNS > 2_000_000 })
 		c, err := a.Set(bg, "a", experiment.Knobs{"coroutines": 4}, "page")
 		if err != nil {
 			t.Fatal(err)
@@ -268,7 +271,7 @@ func TestNothingWaitsForAGhostThatReplays(t *testing.T) {
 			t.Fatal(err)
 		}
 		from := stateOf(t, a, "a").VirtualNS
-		eventually(t, "a is far ahead", func() bool { return stateOf(t, a, "a").VirtualNS > from+60_000_000 })
+		systemtest.Eventually(t, "a is far ahead", func() bool { return stateOf(t, a, "a").VirtualNS > from+60_000_000 })
 		if b := stateOf(t, a, "b"); !b.CatchingUp && !b.Behind {
 			t.Errorf("pace %d: b %+v: too early to be of use here", pace, b)
 		}
@@ -279,8 +282,8 @@ func TestNothingWaitsForAGhostThatReplays(t *testing.T) {
 func TestGhostIsCancelled(t *testing.T) {
 	var closed atomic.Int32
 	begun := make(chan struct{}, 1)
-	for name, open := range map[string]Opener{"opening": stubborn(1, begun), "replaying": slowFork(&closed)} {
-		a, err := NewAgent(smallSpec(), Options{Paused: true, Open: open})
+	for name, open := range map[string]system.Opener{"opening": stubborn(1, begun), "replaying": slowFork(&closed)} {
+		a, err := NewAgent(systemtest.Spec(), Options{Paused: true, Open: open})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -298,14 +301,14 @@ func TestGhostIsCancelled(t *testing.T) {
 		if name == "opening" {
 			<-begun
 		} else {
-			eventually(t, "b replays", func() bool { s, err := a.State("b"); return err == nil && s.VirtualNS > 0 })
+			systemtest.Eventually(t, "b replays", func() bool { s, err := a.State("b"); return err == nil && s.VirtualNS > 0 })
 		}
 		ask(t, s, "DELETE", "/api/tasks?name=catch%20up%20b", "").want(t, 200, `"cancelled":true`)
 		if err := <-gave; (err != nil) != (name == "opening") {
 			t.Errorf("%s: %v", name, err)
 		}
-		eventually(t, "b is gone", func() bool { return len(a.Systems()) == 1 })
-		eventually(t, "the task says so", func() bool {
+		systemtest.Eventually(t, "b is gone", func() bool { return len(a.Systems()) == 1 })
+		systemtest.Eventually(t, "the task says so", func() bool {
 			l := a.tasks.list()
 			return len(l) == 1 && l[0].State == "cancelled"
 		})
@@ -336,7 +339,7 @@ func TestNoTwin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var opened atomic.Int32
 			x.o.Pace = 5_000_000
-			a := newFake(t, x.o, fakeOptions{opened: &opened})
+			a := newFake(t, x.o, systemtest.Options{Opened: &opened})
 			if x.code {
 				if err := a.AddTransaction(bg, "a", "mine", 1, func(*txn.Tx) error { return nil }); err != nil {
 					t.Fatal(err)
@@ -344,7 +347,7 @@ func TestNoTwin(t *testing.T) {
 			}
 			if x.page {
 				shows(t, a, "a")
-				eventually(t, "it says so", twinIs(a, x.state))
+				systemtest.Eventually(t, "it says so", twinIs(a, x.state))
 				if why := a.Twin().Why; !strings.Contains(why, x.why) {
 					t.Errorf("why: %q", why)
 				}
@@ -361,16 +364,16 @@ func TestNoTwin(t *testing.T) {
 // transaction, and when the page is gone; the agent ends with one.
 func TestTwinEnds(t *testing.T) {
 	var opened, closed atomic.Int32
-	a := newFake(t, Options{Pace: 5_000_000}, fakeOptions{opened: &opened, closed: &closed})
+	a := newFake(t, Options{Pace: 5_000_000}, systemtest.Options{Opened: &opened, Closed: &closed})
 	w := shows(t, a, "a")
 	ends := func(what string, n int32) {
 		t.Helper()
-		eventually(t, what, func() bool { return closed.Load() == n })
+		systemtest.Eventually(t, what, func() bool { return closed.Load() == n })
 	}
 	version := turned(t, a, 4) // a twin and a hidden ghost
 	ready := func(what string, n int32) {
 		t.Helper()
-		eventually(t, what, func() bool { return opened.Load() == n && twinIs(a, "ready")() })
+		systemtest.Eventually(t, what, func() bool { return opened.Load() == n && twinIs(a, "ready")() })
 	}
 	ready("the next twin", 3)
 	s := web(t, a, Web{})
@@ -391,7 +394,7 @@ func TestTwinEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends("the twin ends", 5)
-	eventually(t, "it says why", twinIs(a, "none"))
+	systemtest.Eventually(t, "it says why", twinIs(a, "none"))
 	if err := a.Reset(bg, "a", nil, nil, "page"); err != nil {
 		t.Fatal(err)
 	}
@@ -413,7 +416,7 @@ func TestTwinEnds(t *testing.T) {
 
 // A page says over its websocket which system it shows; the frames say how the twin is.
 func TestPageSaysWhatItShows(t *testing.T) {
-	a := newFake(t, Options{Pace: 5_000_000}, fakeOptions{})
+	a := newFake(t, Options{Pace: 5_000_000}, systemtest.Options{})
 	s := web(t, a, Web{})
 	c := dialFeed(t, s)
 	time.Sleep(2 * standbyEvery)
@@ -435,7 +438,7 @@ func TestPageSaysWhatItShows(t *testing.T) {
 		}
 	}
 	c.Close()
-	eventually(t, "it is gone", func() bool {
+	systemtest.Eventually(t, "it is gone", func() bool {
 		a.standby.mu.Lock()
 		defer a.standby.mu.Unlock()
 		return len(a.standby.pages) == 0

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"drtmx/cluster/keep"
 	"drtmx/cluster/tidy"
+	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
@@ -70,7 +72,7 @@ func SweepWith(ctx context.Context, spec Spec, o SweepOptions, progress func(don
 	}
 	eo := batch.SweepOptions{Seeds: o.Seeds, Progress: progress}
 	if !o.NoCache {
-		eo.Cache = RunCache()
+		eo.Cache = keep.Cache()
 	}
 	runner, end := o.Lab.Use()
 	defer end()
@@ -79,7 +81,7 @@ func SweepWith(ctx context.Context, spec Spec, o SweepOptions, progress func(don
 	if err != nil {
 		return nil, err
 	}
-	keepSweep(o.Note, spec, r)
+	keep.OwnSweep(o.Note, spec, r)
 	return &SweepResult{r}, nil
 }
 
@@ -109,12 +111,12 @@ func (s *SweepResult) table(metrics ...string) string {
 			fmt.Fprintf(&b, "%-*s", width(a), experiment.Format(a.Knob, p.Set[a.Knob]))
 		}
 		if p.Error != "" {
-			b.WriteString(oneLine(p.Error))
+			b.WriteString(words.OneLine(p.Error))
 			continue
 		}
 		for _, m := range metrics {
 			if x, ok := pointMean(p, m); ok {
-				fmt.Fprintf(&b, "%16s", trim(x))
+				fmt.Fprintf(&b, "%16s", words.Number(x))
 			} else {
 				fmt.Fprintf(&b, "%16s", "–")
 			}
@@ -362,17 +364,17 @@ func (s *SweepResult) Err() error {
 	for _, p := range s.Raw.Points {
 		switch {
 		case p.Refused && refused == nil:
-			refused = &experiment.SpecError{Field: knobText(p.Set), Rule: oneLine(p.Error)}
+			refused = &experiment.SpecError{Field: words.Knobs(p.Set), Rule: words.OneLine(p.Error)}
 		case p.Error != "" && !p.Refused:
-			return fmt.Errorf("%s: %s", knobText(p.Set), oneLine(p.Error))
+			return fmt.Errorf("%s: %s", words.Knobs(p.Set), words.OneLine(p.Error))
 		}
 		for _, r := range p.Runs {
 			if r.Checks.Failed() {
-				return fmt.Errorf("%s: checks: %s is violated", knobText(p.Set), r.Checks.Broken())
+				return fmt.Errorf("%s: checks: %s is violated", words.Knobs(p.Set), r.Checks.Broken())
 			}
 		}
 		if text := undrained(p); text != "" {
-			return fmt.Errorf("%s: %s", knobText(p.Set), text)
+			return fmt.Errorf("%s: %s", words.Knobs(p.Set), text)
 		}
 	}
 	return refused
@@ -391,11 +393,11 @@ func (s *SweepResult) Rows() *tidy.Table {
 	}
 	for _, p := range s.Raw.Points {
 		if p.Error != "" {
-			begin(p, oneLine(p.Error))
+			begin(p, words.OneLine(p.Error))
 		}
 		for _, r := range p.Runs {
 			begin(p, nil)
-			addResult(t, r)
+			keep.AddResult(t, r)
 		}
 	}
 	return t

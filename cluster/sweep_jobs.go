@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"sync"
 
+	"drtmx/cluster/keep"
+	"drtmx/cluster/words"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 )
@@ -120,13 +122,13 @@ func (d *sweepJobs) start(r *http.Request) (any, error) {
 			d.mu.Unlock()
 		},
 		work: func(ctx context.Context, spec experiment.Spec, progress func(done, total int)) error {
-			o := batch.SweepOptions{Seeds: b.Seeds, Cache: RunCache(), Progress: progress, Parallel: max(1, runtime.GOMAXPROCS(0)-1)} // a core is the live systems'
+			o := batch.SweepOptions{Seeds: b.Seeds, Cache: keep.Cache(), Progress: progress, Parallel: max(1, runtime.GOMAXPROCS(0)-1)} // a core is the live systems'
 			swept, err := batch.Sweep(ctx, spec, axes, o)
 			d.mu.Lock()
 			state.Sweep = swept
 			d.mu.Unlock()
 			if err == nil {
-				keepSweep("", spec, swept)
+				keep.OwnSweep("", spec, swept)
 			}
 			return err
 		},
@@ -135,7 +137,7 @@ func (d *sweepJobs) start(r *http.Request) (any, error) {
 			defer d.mu.Unlock()
 			state.Running, state.Cancelled = false, err == context.Canceled
 			if err != nil && !state.Cancelled {
-				state.Failed = oneLine(err.Error())
+				state.Failed = words.OneLine(err.Error())
 			}
 		}})
 }

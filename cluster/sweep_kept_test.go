@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/cluster/runs/runstest"
 	"drtmx/engine/batch"
@@ -14,14 +15,14 @@ import (
 func TestSweepIsKept(t *testing.T) {
 	store := runstest.Own(t)
 	sweep := func(note string) *SweepResult {
-		s, err := SweepWith(context.Background(), littleSpec, SweepOptions{Seeds: 2, Note: note}, nil, Axis{"coroutines", []int{1, 2}}, Axis{"phase.commit", []string{"one-sided", "two-sided"}})
+		s, err := SweepWith(context.Background(), runstest.LittleSpec, SweepOptions{Seeds: 2, Note: note}, nil, Axis{"coroutines", []int{1, 2}}, Axis{"phase.commit", []string{"one-sided", "two-sided"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
 	first := sweep("a note")
-	k, err := LoadKept(store, "r1")
+	k, err := keep.Load(store, "r1")
 	if err != nil || k.Missing() != 0 || len(k.Results) != 8 || k.Note != "a note" {
 		t.Fatalf("%+v, %v", k, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 )
@@ -12,14 +14,14 @@ import (
 // Fork opens another system that replays the session of one up to now and then
 // differs in the given knobs only. It returns at once with the name of the new
 // system, which catches up while the others run.
-func (a *Agent) Fork(ctx context.Context, from string, k experiment.Knobs, by string) (Snapshot, error) {
+func (a *Agent) Fork(ctx context.Context, from string, k experiment.Knobs, by string) (system.Snapshot, error) {
 	p, err := a.hold()
 	if err != nil {
-		return Snapshot{}, err
+		return system.Snapshot{}, err
 	}
 	defer p.release()
-	var g Segment
-	var at Checkpoint
+	var g session.Segment
+	var at session.Checkpoint
 	var code []addedCode
 	var pace int64
 	var paused bool
@@ -32,25 +34,25 @@ func (a *Agent) Fork(ctx context.Context, from string, k experiment.Knobs, by st
 		if err := m.Sys.Check(k); err != nil {
 			return err // now, rather than after the replay
 		}
-		g, at, code = m.rec.history(), m.Mark(), append([]addedCode(nil), m.added...)
+		g, at, code = m.rec.SoFar(), m.Mark(), append([]addedCode(nil), m.added...)
 		pace, paused, from, epoch, origin = m.pace, m.paused, m.id, m.epoch, m
 		return nil
 	})
 	if err != nil {
-		return Snapshot{}, err
+		return system.Snapshot{}, err
 	}
 	sys, err := a.openTask(ctx, g.Header.Spec, "fork of "+from)
 	if err != nil {
-		return Snapshot{}, err
+		return system.Snapshot{}, err
 	}
-	g.Steps = append(g.Steps, Step{VirtualNS: at.VirtualNS, Checkpoint: &at})
+	g.Steps = append(g.Steps, session.Step{VirtualNS: at.VirtualNS, Checkpoint: &at})
 	m, err := a.add(p, func(id string) *member {
-		m := newMember(a, id, sys, continueRecorder(&g, nil))
+		m := newMember(a, id, sys, session.Continue(&g, nil))
 		m.pace, m.paused, m.origin, m.forkOf, m.forkEpoch, m.forkNS = pace, paused, origin, from, epoch, at.VirtualNS
 		m.replay = &replay{steps: g.Steps, target: at.VirtualNS, code: code, task: catchUpTask(id)}
 		a.catchesUp(m)
 		m.replay.then = func() error {
-			m.event(Event{Kind: "fork", By: by, Set: k, Text: "from " + from})
+			m.event(session.Event{Kind: "fork", By: by, Set: k, Text: "from " + from})
 			if len(k) == 0 {
 				return nil
 			}
@@ -60,46 +62,46 @@ func (a *Agent) Fork(ctx context.Context, from string, k experiment.Knobs, by st
 		return m
 	})
 	if err != nil {
-		closeSystem(sys)
-		return Snapshot{}, err
+		system.Close(sys)
+		return system.Snapshot{}, err
 	}
 	return *m.snap.Load(), nil
 }
 
 // Add opens another system from 0, beside the others.
-func (a *Agent) Add(spec experiment.Spec) (Snapshot, error) {
+func (a *Agent) Add(spec experiment.Spec) (system.Snapshot, error) {
 	return a.addFor(context.Background(), spec, nil)
 }
 
 // addInPlaceOf is addFor, once the system old is closed; "" closes none.
-func (a *Agent) addInPlaceOf(ctx context.Context, old string, spec experiment.Spec) (Snapshot, error) {
+func (a *Agent) addInPlaceOf(ctx context.Context, old string, spec experiment.Spec) (system.Snapshot, error) {
 	if old != "" {
 		if err := a.CloseSystem(old); err != nil {
-			return Snapshot{}, err
+			return system.Snapshot{}, err
 		}
 	}
 	return a.addFor(ctx, spec, nil)
 }
 
 // addFor is Add for somebody who may give up waiting, and sees its progress.
-func (a *Agent) addFor(ctx context.Context, spec experiment.Spec, progress engine.Progress) (Snapshot, error) {
+func (a *Agent) addFor(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.Snapshot, error) {
 	p, err := a.hold()
 	if err != nil {
-		return Snapshot{}, err
+		return system.Snapshot{}, err
 	}
 	defer p.release()
 	sys, err := a.open(ctx, spec, progress)
 	if err != nil {
-		return Snapshot{}, err
+		return system.Snapshot{}, err
 	}
 	m, err := a.add(p, func(id string) *member {
-		m := newMember(a, id, sys, newRecorder(headerOf(id, sys), nil))
+		m := newMember(a, id, sys, session.NewRecorder(session.HeaderOf(id, sys), nil))
 		m.pace, m.paused = a.opts.Pace, a.opts.Paused
 		return m
 	})
 	if err != nil {
-		closeSystem(sys)
-		return Snapshot{}, err
+		system.Close(sys)
+		return system.Snapshot{}, err
 	}
 	return *m.snap.Load(), nil
 }
@@ -185,7 +187,7 @@ func (a *Agent) closeMember(m *member) error {
 	<-m.done
 	a.taskDone(catchUpTask(sys), errClosed)
 	a.standby.drop(m)
-	a.announce(Event{Kind: "close", Text: "system " + sys}) // others may look at it
+	a.announce(session.Event{Kind: "close", Text: "system " + sys}) // others may look at it
 	return nil
 }
 
@@ -218,7 +220,7 @@ func (m *member) lead() int64 {
 // nor, at a pace that someone watches, one that is seconds behind; it catches
 // up flat out (behind). A fork on its way to m is not waited for (others).
 func (a *Agent) room(m *member) int64 {
-	room := sliceLimit
+	room := session.SliceLimit
 	lead, now := m.lead(), m.Sys.NowNS()
 	for _, o := range a.others(m) {
 		s := o.snap.Load()
@@ -252,7 +254,7 @@ func (a *Agent) others(m *member) []*member {
 	var out []*member
 	for _, o := range a.members {
 		s := o.snap.Load()
-		if o != m && s != nil && (s.State == StateRunning || s.State == StateDraining) && !s.CatchingUp && !s.Behind {
+		if o != m && s != nil && (s.State == system.StateRunning || s.State == system.StateDraining) && !s.CatchingUp && !s.Behind {
 			out = append(out, o)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/system/systemtest"
 	"drtmx/engine/experiment"
 )
 
@@ -52,12 +53,12 @@ func TestUpOfSeveralSystems(t *testing.T) {
 // A live agent starts all systems together, and keeps them together. Each has its own session on the page: a file
 // would have that of one.
 func TestAgentOfSeveralSystems(t *testing.T) {
-	spec := smallSpec()
+	spec := systemtest.Spec()
 	for _, name := range []string{"one", "two", "three", "four"} {
 		spec.Systems = append(spec.Systems, Spec{Name: name})
 	}
 	opened := map[string]int{}
-	o := Options{Pace: 1_000_000, Open: fakeOpener(fakeOptions{}), Progress: func(_ string, done, total int) {
+	o := Options{Pace: 1_000_000, Open: systemtest.Opener(systemtest.Options{}), Progress: func(_ string, done, total int) {
 		if done > total {
 			t.Errorf("progress %d of %d", done, total)
 		}
@@ -80,7 +81,7 @@ func TestAgentOfSeveralSystems(t *testing.T) {
 			t.Errorf("systems %v, without %s", opened, want)
 		}
 	}
-	eventually(t, "all move", func() bool {
+	systemtest.Eventually(t, "all move", func() bool {
 		for _, s := range a.Systems() {
 			if s.VirtualNS < 100_000 {
 				return false

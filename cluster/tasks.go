@@ -6,6 +6,10 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
+	"drtmx/cluster/words"
 )
 
 // tasks is the long work of an agent as frames show it. A task that has ended
@@ -77,7 +81,7 @@ func (t *tasks) end(name string, err error) bool {
 		case err == context.Canceled || err == errClosed:
 			x.State = "cancelled"
 		default:
-			x.State = "failed: " + oneLine(err.Error())
+			x.State = "failed: " + words.OneLine(err.Error())
 		}
 		return true
 	}
@@ -148,7 +152,7 @@ func (a *Agent) taskDone(name string, err error) {
 
 // announce sends a frame with nothing but tasks, the state of system a and, if they are no
 // system's own, events.
-func (a *Agent) announce(events ...Event) {
+func (a *Agent) announce(events ...session.Event) {
 	for _, m := range a.all() {
 		f := m.frame()
 		f.Events = events
@@ -160,7 +164,7 @@ func (a *Agent) announce(events ...Event) {
 // inTurn runs work that takes all processors as soon as the slot is free. Work that was cancelled,
 // however that came out of it, ends with context.Canceled itself.
 func inTurn(ctx context.Context, slot chan struct{}, name string, work func() error) error {
-	err := guarded(name, func() error {
+	err := system.Guard(name, func() error {
 		select {
 		case slot <- struct{}{}:
 		case <-ctx.Done():

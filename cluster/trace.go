@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/diagram"
 	"drtmx/engine"
@@ -59,7 +60,7 @@ type UntracedError struct {
 }
 
 func (e *UntracedError) Error() string {
-	return fmt.Sprintf("system %s: %s; %s", e.Sys, oneLine(e.Err.Error()), e.Next)
+	return fmt.Sprintf("system %s: %s; %s", e.Sys, words.OneLine(e.Err.Error()), e.Next)
 }
 
 func (e *UntracedError) Unwrap() error { return e.Err }
@@ -100,7 +101,7 @@ func (t *Trace) String() string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "%s on machine %d thread %d, %s after %s, %s", x.Type, x.Machine, x.Thread, x.Outcome, counted(x.Attempts, "attempt"), usText((x.EndNS-x.BeginNS)/1e3))
+		fmt.Fprintf(&b, "%s on machine %d thread %d, %s after %s, %s", x.Type, x.Machine, x.Thread, x.Outcome, words.Counted(x.Attempts, "attempt"), words.Micros((x.EndNS-x.BeginNS)/1e3))
 		at := func(ns float64) string { return fmt.Sprintf("%8.3f", (ns-x.BeginNS)/1e3) }
 		for _, p := range x.Phases {
 			fmt.Fprintf(&b, "\n  %s .. %s us  %s", at(p.BeginNS), at(p.EndNS), p.Phase)

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"runtime"
 
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/txn"
@@ -31,7 +33,7 @@ func (a *Agent) AddTransaction(ctx context.Context, sys, name string, weight int
 		marked = func(tx *txn.Tx) error { return callBody(body, tx) }
 	}
 	return a.call(ctx, sys, func(m *member) error {
-		return m.addTransaction(addedCode{AddedTxn{Name: name, Weight: weight}, func(s System) error {
+		return m.addTransaction(addedCode{session.AddedTxn{Name: name, Weight: weight}, func(s system.System) error {
 			return s.AddTransaction(name, weight, marked)
 		}})
 	})

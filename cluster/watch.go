@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"drtmx/cluster/system"
+	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/result"
 )
@@ -60,7 +62,7 @@ type watch struct {
 }
 
 // show draws how far the run is, and whether it waits. That it is over, its answer says.
-func (w *watch) show(s Snapshot) {
+func (w *watch) show(s system.Snapshot) {
 	w.line.show(s)
 	w.bar(int(min(max(s.VirtualNS-w.from, 0), w.d-1)), int(w.d))
 }
@@ -68,17 +70,17 @@ func (w *watch) show(s Snapshot) {
 // end takes away what stands in the notebook, however the run ended.
 func (w *watch) end() {
 	w.bar(1, 1)
-	w.line.show(Snapshot{})
+	w.line.show(system.Snapshot{})
 }
 
 // holdLine says in a notebook that a run waits for whoever has it paused.
 type holdLine struct{ id, text string }
 
 // show draws the line, and takes it away again.
-func (l *holdLine) show(s Snapshot) {
+func (l *holdLine) show(s system.Snapshot) {
 	text, page := "", ""
 	if s.Held {
-		text = fmt.Sprintf("system %s is paused at %s; resume it on the page", s.Sys, nsText(s.VirtualNS))
+		text = fmt.Sprintf("system %s is paused at %s; resume it on the page", s.Sys, words.NS(s.VirtualNS))
 		page = `<div style="font:13px sans-serif">` + esc(text) + "</div>"
 	}
 	if text == l.text {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/system/systemtest"
 	"drtmx/dashboard/charts"
 )
 
@@ -50,8 +51,8 @@ func newCellPage(t *testing.T) *cellPage {
 // bothWays are clients of a slow cluster: of this process, and behind an address. They ask at once and
 // often how far a run is.
 func bothWays(t *testing.T) map[string]*Client {
-	l := &local{agent: newFakes(t, fakeOptions{slow: 20 * time.Millisecond})}
-	r, err := Dial(web(t, newFakes(t, fakeOptions{slow: 20 * time.Millisecond}), Web{}).URL)
+	l := &local{agent: newFakes(t, systemtest.Options{Slow: 20 * time.Millisecond})}
+	r, err := Dial(web(t, newFakes(t, systemtest.Options{Slow: 20 * time.Millisecond}), Web{}).URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestRunShowsHowFarItIs(t *testing.T) {
 	p := newCellPage(t)
 	for name, c := range bothWays(t) {
 		interrupt := endlessRun(c)
-		eventually(t, "a bar", func() bool { return strings.HasPrefix(p.text(), "run 16m40s: 0 %") })
+		systemtest.Eventually(t, "a bar", func() bool { return strings.HasPrefix(p.text(), "run 16m40s: 0 %") })
 		if err := interrupt(); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -96,21 +97,21 @@ func TestRunShowsThatItIsHeld(t *testing.T) {
 	p := newCellPage(t)
 	for name, c := range bothWays(t) {
 		interrupt := endlessRun(c)
-		eventually(t, "a bar", func() bool { return p.text() != "" })
+		systemtest.Eventually(t, "a bar", func() bool { return p.text() != "" })
 		for range 2 {
 			if err := c.Pause(); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "it is said to be paused", func() bool { return strings.Contains(p.text(), "system a is paused at ") })
+			systemtest.Eventually(t, "it is said to be paused", func() bool { return strings.Contains(p.text(), "system a is paused at ") })
 			if err := c.Resume(); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "it is said to run", func() bool { s := p.text(); return s != "" && !strings.Contains(s, "paused") })
+			systemtest.Eventually(t, "it is said to run", func() bool { s := p.text(); return s != "" && !strings.Contains(s, "paused") })
 		}
 		if err := c.Pause(); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "it is said to be paused", func() bool { return strings.Contains(p.text(), "; resume it on the page") })
+		systemtest.Eventually(t, "it is said to be paused", func() bool { return strings.Contains(p.text(), "; resume it on the page") })
 		if err := interrupt(); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}

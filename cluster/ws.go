@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"drtmx/cluster/words"
 )
 
 const (
@@ -49,7 +51,7 @@ func (p *api) feed(w http.ResponseWriter, r *http.Request) {
 	if s := r.URL.Query().Get("since"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)
 		if err != nil {
-			refuse(w, http.StatusBadRequest, "since = "+clip(s)+": must be the seq of the last frame that was read")
+			refuse(w, http.StatusBadRequest, "since = "+words.Clip(s)+": must be the seq of the last frame that was read")
 			return
 		}
 		since = n

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"drtmx/cluster/system/systemtest"
 	"drtmx/engine/result"
 )
 
@@ -49,7 +50,7 @@ func next(t *testing.T, c *websocket.Conn) Frame {
 }
 
 func TestFramesAreComplete(t *testing.T) {
-	a := newFake(t, Options{Pace: 20_000_000}, fakeOptions{})
+	a := newFake(t, Options{Pace: 20_000_000}, systemtest.Options{})
 	s := web(t, a, Web{})
 	c := connect(t, s, "")
 	var seq uint64
@@ -94,7 +95,7 @@ func TestFramesAreComplete(t *testing.T) {
 // A change shows within 300 ms: in one of the next frames, which come every 33 ms.
 func TestChangeShowsAtOnce(t *testing.T) {
 	for name, o := range map[string]Options{"paced": {Pace: DefaultPace}, "flat out": {}, "paused": {Paused: true}} {
-		a := newFake(t, o, fakeOptions{})
+		a := newFake(t, o, systemtest.Options{})
 		s := web(t, a, Web{})
 		c := connect(t, s, "")
 		next(t, c)
@@ -123,7 +124,7 @@ func TestChangeShowsAtOnce(t *testing.T) {
 }
 
 func TestReconnectFillsTheGap(t *testing.T) {
-	a := newFake(t, Options{Pace: 20_000_000}, fakeOptions{})
+	a := newFake(t, Options{Pace: 20_000_000}, systemtest.Options{})
 	s := web(t, a, Web{})
 	c := connect(t, s, "")
 	var f Frame
@@ -165,8 +166,8 @@ func TestReconnectFillsTheGap(t *testing.T) {
 }
 
 func TestFeedOfOneSystem(t *testing.T) {
-	a := newFake(t, Options{Pace: 20_000_000}, fakeOptions{})
-	if _, err := a.Add(smallSpec()); err != nil {
+	a := newFake(t, Options{Pace: 20_000_000}, systemtest.Options{})
+	if _, err := a.Add(systemtest.Spec()); err != nil {
 		t.Fatal(err)
 	}
 	s := web(t, a, Web{})
@@ -193,7 +194,7 @@ func TestFeedOfOneSystem(t *testing.T) {
 func TestStalledReadersDoNotStopTheRun(t *testing.T) {
 	// Of 100 readers half never read: what they do not take is held back for none
 	// of the others, and the run goes on.
-	a := newFake(t, Options{Pace: 50_000_000}, fakeOptions{})
+	a := newFake(t, Options{Pace: 50_000_000}, systemtest.Options{})
 	s := web(t, a, Web{})
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
@@ -223,9 +224,9 @@ func TestStalledReadersDoNotStopTheRun(t *testing.T) {
 	defer wg.Wait()
 	defer close(stop)
 	from := stateOf(t, a, "").VirtualNS
-	eventually(t, "the run goes on", func() bool { return stateOf(t, a, "").VirtualNS > from+25_000_000 })
+	systemtest.Eventually(t, "the run goes on", func() bool { return stateOf(t, a, "").VirtualNS > from+25_000_000 })
 	for i := 0; i < 100; i += 2 {
-		eventually(t, fmt.Sprintf("reader %d gets its frames", i), func() bool { return read[i].Load() >= 5 })
+		systemtest.Eventually(t, fmt.Sprintf("reader %d gets its frames", i), func() bool { return read[i].Load() >= 5 })
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 	"sort"
 	"strings"
 
-	"drtmx/cluster"
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 	"drtmx/engine/experiment"
 	"drtmx/engine/metrics"
 )
@@ -105,7 +106,7 @@ const (
 )
 
 // cards makes a card of each of the latest knob changes of a system, latest first.
-func cards(sys, epoch string, ms []moment, events []cluster.Event) []Card {
+func cards(sys, epoch string, ms []moment, events []session.Event) []Card {
 	last := 0
 	for _, e := range events {
 		last = max(last, e.Version)
@@ -135,7 +136,7 @@ func cards(sys, epoch string, ms []moment, events []cluster.Event) []Card {
 }
 
 // title writes a change as people say it.
-func title(e cluster.Event) string {
+func title(e session.Event) string {
 	var parts []string
 	for _, n := range sortedNames(e.Set) {
 		if experiment.IsOrder(n) {
@@ -381,7 +382,7 @@ func (p *page) cards(w http.ResponseWriter, r *http.Request) {
 	answer(w, out)
 }
 
-func (p *page) changes(ctx context.Context, s cluster.Snapshot) ([]Card, error) {
+func (p *page) changes(ctx context.Context, s system.Snapshot) ([]Card, error) {
 	ms, epoch, err := p.keeper.moments(ctx, s.Sys)
 	if err != nil {
 		return nil, err

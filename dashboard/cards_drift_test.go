@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/session"
 	"drtmx/engine/metrics"
 	"drtmx/engine/result"
 )
@@ -28,7 +28,7 @@ func TestCardOfADrift(t *testing.T) {
 	after.windows, after.throughput = 300, 9.6e6
 	for version, name := range map[int]string{1: "before it, still drifting", 2: "after it, still drifting"} { // order-free: the cases are independent
 		ms := sloping(windows(1, before, after), version, 0.1)
-		c := cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0]
+		c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]
 		if len(c.Rows) == 0 || len(c.Phases) == 0 || c.Settling != "" {
 			t.Fatalf("%+v", c)
 		}
@@ -42,7 +42,7 @@ func TestCardOfADrift(t *testing.T) {
 		}
 	}
 	ms := windows(1, before, after)
-	if r := rowOf(t, cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0], "throughput"); r.Verdict != "better" || r.Why != "" {
+	if r := rowOf(t, cards("a", "e", ms, []session.Event{change(ms, 2)})[0], "throughput"); r.Verdict != "better" || r.Why != "" {
 		t.Errorf("without a drift: %+v", r)
 	}
 }
@@ -57,7 +57,7 @@ func TestCardsOfAnAgeingSystem(t *testing.T) {
 	var first *Row
 	shown := 0
 	for n := before.windows + 2*cardLeast; n <= len(all); n += 5 {
-		r := rowOf(t, cards("a", "e", all[:n], []cluster.Event{event})[0], "throughput")
+		r := rowOf(t, cards("a", "e", all[:n], []session.Event{event})[0], "throughput")
 		if r.Verdict == undecided {
 			continue
 		}
@@ -85,7 +85,7 @@ func TestCardOfASystemThatStopped(t *testing.T) {
 			ms[i] = momentOf(&result.Window{Index: i, T0NS: ms[i].t0, T1NS: ms[i].t1, KnobsVersion: 2, Failed: 100})
 		}
 	}
-	c := cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0]
+	c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]
 	if r := rowOf(t, c, "throughput"); r.Verdict != "worse" || !r.Ended || r.Why != "" {
 		t.Errorf("%+v", r)
 	}
@@ -109,18 +109,18 @@ func TestCardSaysWhyThereIsNoPercentile(t *testing.T) {
 		ms[before.windows+i].p99 = math.NaN()
 	}
 	const why = "No p99: it takes 1,000 requests in a window, and the windows after it have fewer."
-	if c := cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0]; c.Absent != why {
+	if c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]; c.Absent != why {
 		t.Errorf("%q", c.Absent)
 	}
 	both := slices.Clone(ms)
 	for i := range both {
 		both[i].p99 = math.NaN()
 	}
-	if c := cards("a", "e", both, []cluster.Event{change(both, 2)})[0]; !strings.Contains(c.Absent, "the windows before it and after it have fewer") {
+	if c := cards("a", "e", both, []session.Event{change(both, 2)})[0]; !strings.Contains(c.Absent, "the windows before it and after it have fewer") {
 		t.Errorf("%q", c.Absent)
 	}
 	whole := windows(1, before, before)
-	if c := cards("a", "e", whole, []cluster.Event{change(whole, 2)})[0]; c.Absent != "" {
+	if c := cards("a", "e", whole, []session.Event{change(whole, 2)})[0]; c.Absent != "" {
 		t.Errorf("%q", c.Absent)
 	}
 }
@@ -131,7 +131,7 @@ func TestCardOfALongMemory(t *testing.T) {
 	for i := range under(ms, 2) { // one state for some thirty windows, then another
 		ms[before.windows+i].trips = 3 + float64(i/30%2)
 	}
-	r := rowOf(t, cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0], "round trips")
+	r := rowOf(t, cards("a", "e", ms, []session.Event{change(ms, 2)})[0], "round trips")
 	if r.Verdict != undecided || r.Why == "" || r.Half95 != 0 {
 		t.Errorf("%+v", r)
 	}

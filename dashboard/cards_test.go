@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/session"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -51,14 +51,14 @@ func windows(seed uint64, levels ...level) []moment {
 }
 
 // change is the event between level v and the next.
-func change(ms []moment, version int) cluster.Event {
+func change(ms []moment, version int) session.Event {
 	at := int64(0)
 	for _, m := range ms {
 		if m.version < version {
 			at = m.t1
 		}
 	}
-	return cluster.Event{Kind: "knob", By: "page", VirtualNS: at, Version: version, Set: experiment.Knobs{"phase.lock": "two-sided"}, Was: experiment.Knobs{"phase.lock": "one-sided"}}
+	return session.Event{Kind: "knob", By: "page", VirtualNS: at, Version: version, Set: experiment.Knobs{"phase.lock": "two-sided"}, Was: experiment.Knobs{"phase.lock": "one-sided"}}
 }
 
 func rowOf(t *testing.T, c Card, name string) Row {
@@ -78,7 +78,7 @@ func TestCardFindsAStep(t *testing.T) {
 	after := before
 	after.throughput, after.p50, after.lock = 7.2e6, 16.5, 5.5
 	ms := windows(1, before, after)
-	c := cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0]
+	c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]
 	r := rowOf(t, c, "throughput")
 	if r.Verdict != "worse" || math.Abs(r.Percent+10) > 2 || r.Half95 <= 0 || r.Half95 > 0.03*r.Before {
 		t.Errorf("a step of -10 %%: %+v", r)
@@ -111,7 +111,7 @@ func TestCardSaysSame(t *testing.T) {
 	const tries = 200
 	for seed := range uint64(tries) {
 		ms := windows(seed, before, before)
-		switch r := rowOf(t, cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0], "throughput"); {
+		switch r := rowOf(t, cards("a", "e", ms, []session.Event{change(ms, 2)})[0], "throughput"); {
 		case r.moved():
 			wrong++
 		case r.Verdict == undecided:
@@ -127,7 +127,7 @@ func TestCardLeavesOutTheTransient(t *testing.T) {
 	after := before
 	after.ramp = 30
 	ms := windows(3, before, after)
-	c := cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0]
+	c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]
 	if c.After.Skipped < 20 || c.After.Skipped > 60 {
 		t.Errorf("%d windows left out, the transient had 30", c.After.Skipped)
 	}
@@ -140,7 +140,7 @@ func TestCardSeesTheLimitMove(t *testing.T) {
 	after := before
 	after.limit = "nic_tx"
 	ms := windows(4, before, after)
-	c := cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0]
+	c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]
 	if c.Before.Limit != "saturated (CPU at 97 %)" || c.After.Limit != "saturated (NIC send at 97 %)" {
 		t.Errorf("limit %q, then %q", c.Before.Limit, c.After.Limit)
 	}
@@ -153,15 +153,15 @@ func TestCardWaits(t *testing.T) {
 	short := before
 	short.windows = cardLeast - 1
 	ms := windows(5, before, short)
-	c := cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0]
+	c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]
 	if len(c.Rows) > 0 || c.Settling == "" || c.Final {
 		t.Errorf("a card of %d windows: %+v", short.windows, c)
 	}
 	ms = windows(5, short, before)
-	if c := cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0]; len(c.Rows) > 0 || !strings.Contains(c.Settling, "before") {
+	if c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]; len(c.Rows) > 0 || !strings.Contains(c.Settling, "before") {
 		t.Errorf("with too little before: %+v", c)
 	}
-	if c := cards("a", "e", nil, []cluster.Event{change(nil, 2)})[0]; c.Settling == "" {
+	if c := cards("a", "e", nil, []session.Event{change(nil, 2)})[0]; c.Settling == "" {
 		t.Errorf("without windows: %+v", c)
 	}
 }
@@ -171,7 +171,7 @@ func TestCardsOfSeveralChanges(t *testing.T) {
 	second, third := before, before
 	second.throughput, third.throughput = 6e6, 8e6
 	ms := windows(6, before, second, third)
-	cs := cards("a", "e", ms, []cluster.Event{{Kind: "fork"}, change(ms, 2), {Kind: "failed"}, change(ms, 3)})
+	cs := cards("a", "e", ms, []session.Event{{Kind: "fork"}, change(ms, 2), {Kind: "failed"}, change(ms, 3)})
 	if len(cs) != 2 || cs[0].Number != 2 || cs[1].Number != 1 || cs[0].Final || !cs[1].Final {
 		t.Fatalf("%d cards: %+v", len(cs), cs)
 	}
@@ -209,7 +209,7 @@ func TestSentences(t *testing.T) {
 }
 
 func TestTitles(t *testing.T) {
-	for want, e := range map[string]cluster.Event{
+	for want, e := range map[string]session.Event{
 		"ddio: on → off":      {Set: experiment.Knobs{"ddio": false}, Was: experiment.Knobs{"ddio": true}},
 		"coroutines: 8 → 16":  {Set: experiment.Knobs{"coroutines": 16}, Was: experiment.Knobs{"coroutines": 8}},
 		"preset = fasst":      {Set: experiment.Knobs{"preset": "fasst"}},
@@ -227,7 +227,7 @@ func TestTitles(t *testing.T) {
 // Changes that follow each other too quickly are measured together, by the card of the last.
 func TestQuickChangesTogether(t *testing.T) {
 	ms := windows(3, level{windows: 100, throughput: 1e6, p50: 20}, level{windows: 5, throughput: 1e6, p50: 20}, level{windows: 100, throughput: 8e5, p50: 25})
-	got := cards("a", "e1", ms, []cluster.Event{change(ms, 2), change(ms, 3)})
+	got := cards("a", "e1", ms, []session.Event{change(ms, 2), change(ms, 3)})
 	if len(got) != 2 {
 		t.Fatalf("%d cards", len(got))
 	}

@@ -8,14 +8,14 @@ import (
 	"strconv"
 	"strings"
 
-	"drtmx/cluster"
+	"drtmx/cluster/system"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 )
 
 // ghost is the card of a fork: the system that it was forked from against it,
 // over the virtual time since then that both have passed.
-func (p *page) ghost(ctx context.Context, s cluster.Snapshot) (Card, bool) {
+func (p *page) ghost(ctx context.Context, s system.Snapshot) (Card, bool) {
 	if s.CatchingUp || !isGhost(s, p.source.Systems()) {
 		return Card{}, false
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"drtmx/cluster"
+	"drtmx/cluster/system"
 	"drtmx/dashboard/charts/diagram"
 	"drtmx/engine"
 	"drtmx/engine/result"
@@ -80,7 +81,7 @@ func (p *page) look(w http.ResponseWriter, r *http.Request) {
 }
 
 // begin replaces the search of a system. What was found last stays until there is something new.
-func (x *looks) begin(s cluster.Snapshot, cancel context.CancelFunc) *look {
+func (x *looks) begin(s system.Snapshot, cancel context.CancelFunc) *look {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.all == nil {

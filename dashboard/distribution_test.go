@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/system"
 )
 
 // Every system is a line that ends at 1, which is the top, named and drawn as on the timeline.
 func TestDistribution(t *testing.T) {
 	f := newFake(t)
-	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1"})
+	f.systems = append(f.systems, system.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1"})
 	x := get(t, Handler(f), "/page/distribution?w=700&h=300&format=option")
 	option := x.Body.String()
 	if x.Code != 200 || !strings.Contains(option, "[3,1") || !strings.Contains(option, `"name":"system a"`) || !strings.Contains(option, `"name":"ghost b"`) || !strings.Contains(option, `"dashed"`) || !strings.Contains(option, `"max":1,`) || !strings.Contains(option, "share of requests") {

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 )
@@ -20,7 +21,7 @@ func crashed(t *testing.T) *fakeSource {
 	f.start = f.spec
 	order := func(set experiment.Knobs) {
 		f.systems[0].KnobsVersion++
-		f.events["a"] = append(f.events["a"], cluster.Event{Kind: "fault", Version: f.systems[0].KnobsVersion, Set: set, VirtualNS: f.systems[0].VirtualNS})
+		f.events["a"] = append(f.events["a"], session.Event{Kind: "fault", Version: f.systems[0].KnobsVersion, Set: set, VirtualNS: f.systems[0].VirtualNS})
 	}
 	f.run(60, 8e6)
 	for i, set := range []experiment.Knobs{{"fault.crash": 1}, {"fault.crash": 0}, {"fault.restart": 1}, {"fault.restart": 0}} {
@@ -119,7 +120,7 @@ func TestNoBreakdownOfNothing(t *testing.T) {
 	f.run(1, 8e6)
 	ws := f.windows["a"]
 	ws[0].Commits, ws[0].Phases = 0, nil
-	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: windowNS, CatchingUp: true})
+	f.systems = append(f.systems, system.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: windowNS, CatchingUp: true})
 	h := Handler(f)
 	for _, format := range []string{"", "&format=option"} {
 		if r := get(t, h, "/page/phases?w=600"+format); r.Code != 204 || r.Body.Len() > 0 {

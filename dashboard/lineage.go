@@ -9,7 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"drtmx/cluster"
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric/profile"
 )
@@ -85,7 +86,7 @@ func (l *lineage) add(spec experiment.Spec, down []int) error {
 
 // get brings the lineage of a system up to its present version. The copy that it
 // returns does not change.
-func (ls *lineages) get(ctx context.Context, s cluster.Snapshot) (lineage, error) {
+func (ls *lineages) get(ctx context.Context, s system.Snapshot) (lineage, error) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	l := ls.of[s.Sys]
@@ -119,12 +120,12 @@ func (ls *lineages) get(ctx context.Context, s cluster.Snapshot) (lineage, error
 }
 
 // read makes a lineage of the session that the system records.
-func (ls *lineages) read(ctx context.Context, s cluster.Snapshot) (*lineage, error) {
+func (ls *lineages) read(ctx context.Context, s system.Snapshot) (*lineage, error) {
 	text, err := ls.source.Session(ctx, s.Sys)
 	if err != nil {
 		return nil, err
 	}
-	session, err := cluster.ReadSession(bytes.NewReader(text))
+	session, err := session.Read(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"drtmx/cluster"
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 )
@@ -44,12 +45,12 @@ var tracks = []measure{
 
 // history is a system's part of a chart.
 type history struct {
-	snap    cluster.Snapshot
+	snap    system.Snapshot
 	ghost   bool
 	called  string // by its spec's name, where systems side by side have different ones; "": by its letter
 	epoch   string
 	moments []moment
-	events  []cluster.Event
+	events  []session.Event
 }
 
 // histories of all systems, and a stamp that changes when they do.
@@ -106,7 +107,7 @@ func callByName(hs []history) {
 // alike are the histories of systems with the workload of one of them, if it is known: numbers of
 // others are not to be compared.
 func (p *page) alike(ctx context.Context, hs []history, sys string) []history {
-	workload := func(s cluster.Snapshot) any {
+	workload := func(s system.Snapshot) any {
 		l, err := p.lines.get(ctx, s)
 		if err != nil {
 			return nil
@@ -197,7 +198,7 @@ func spanOf(r *http.Request, hs []history) (from, to int64) {
 
 // isGhost is true for a fork whose parent has not begun again since it was
 // forked from: it shows what would have happened.
-func isGhost(s cluster.Snapshot, systems []cluster.Snapshot) bool {
+func isGhost(s system.Snapshot, systems []system.Snapshot) bool {
 	for _, o := range systems {
 		if s.ForkedFrom == o.Sys {
 			return s.ForkEpoch == o.Epoch
@@ -276,7 +277,7 @@ func nice(v float64) float64 {
 }
 
 // marksOf are the changes of a system; a mark carries the number of its card.
-func marksOf(events []cluster.Event, from, to int64) []charts.Mark {
+func marksOf(events []session.Event, from, to int64) []charts.Mark {
 	var out []charts.Mark
 	for _, e := range events {
 		if e.VirtualNS < from || e.VirtualNS > to {

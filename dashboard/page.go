@@ -14,6 +14,8 @@ import (
 
 	"drtmx/cluster"
 	"drtmx/cluster/runs"
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -25,9 +27,9 @@ var web embed.FS
 
 // Source is what the page shows of an agent; *cluster.Agent is one.
 type Source interface {
-	Systems() []cluster.Snapshot
+	Systems() []system.Snapshot
 	Windows(ctx context.Context, sys string, from int) ([]result.Window, error)
-	Events(ctx context.Context, sys string) ([]cluster.Event, error)
+	Events(ctx context.Context, sys string) ([]session.Event, error)
 	Knobs(ctx context.Context, sys string) ([]experiment.KnobState, error)
 	Spec(ctx context.Context, sys string) (experiment.Spec, error)
 	Session(ctx context.Context, sys string) ([]byte, error)

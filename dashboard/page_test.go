@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"drtmx/cluster"
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -88,7 +90,7 @@ func TestPageKeepsToItsPolicy(t *testing.T) {
 
 func TestTimelineInBothForms(t *testing.T) {
 	f := changed(t)
-	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: 100 * windowNS, KnobsVersion: 1})
+	f.systems = append(f.systems, system.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: 100 * windowNS, KnobsVersion: 1})
 	f.windows["b"] = f.windows["a"]
 	h := Handler(f)
 	var o struct {
@@ -305,7 +307,7 @@ func TestHardwareOfThePage(t *testing.T) {
 
 func TestCardsOfThePage(t *testing.T) {
 	f := changed(t)
-	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: 70 * windowNS, KnobsVersion: 2})
+	f.systems = append(f.systems, system.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: 70 * windowNS, KnobsVersion: 2})
 	ghost := newFake(t)
 	ghost.run(120, 8e6)
 	f.windows["b"] = ghost.windows["a"]
@@ -327,7 +329,7 @@ func TestCardsOfThePage(t *testing.T) {
 func TestCardOfAYoungGhost(t *testing.T) {
 	f := newFake(t)
 	f.run(73, 8e6)
-	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: 70 * windowNS, KnobsVersion: 1})
+	f.systems = append(f.systems, system.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: 70 * windowNS, KnobsVersion: 1})
 	f.windows["b"] = f.windows["a"][:72]
 	var c struct{ Ghosts []Card }
 	getJSON(t, Handler(f), "/page/cards", &c)
@@ -339,7 +341,7 @@ func TestCardOfAYoungGhost(t *testing.T) {
 // A system that began again has another life than the one that its fork knows.
 func TestGhostOfAnEarlierLife(t *testing.T) {
 	f := changed(t)
-	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e0", ForkNS: 70 * windowNS, KnobsVersion: 2})
+	f.systems = append(f.systems, system.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e0", ForkNS: 70 * windowNS, KnobsVersion: 2})
 	f.windows["b"] = f.windows["a"]
 	h := Handler(f)
 	var c struct{ Ghosts []Card }
@@ -410,7 +412,7 @@ func TestHistoryIsFetchedOnce(t *testing.T) {
 	f.run(1, 5e6)
 	before := get(t, h, "/page/timeline?last=400").Body.String()
 	f.systems[0].Epoch, f.systems[0].KnobsVersion = "e9", 1
-	f.windows["a"], f.events = nil, map[string][]cluster.Event{}
+	f.windows["a"], f.events = nil, map[string][]session.Event{}
 	f.run(10, 1e6)
 	if after := get(t, h, "/page/timeline?last=400").Body.String(); after == before {
 		t.Error("the history of an earlier life is shown")

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"drtmx/cluster"
+	"drtmx/cluster/system"
 	"drtmx/dashboard/charts/palette"
 	"drtmx/engine/result"
 )
@@ -101,7 +102,7 @@ func newKeeper(s Source) *keeper { return &keeper{source: s, tracks: map[string]
 
 var errGone = errors.New("that system began again since, its windows are gone")
 
-func snapshotOf(s Source, sys string) (cluster.Snapshot, error) {
+func snapshotOf(s Source, sys string) (system.Snapshot, error) {
 	var have []string
 	for _, x := range s.Systems() {
 		if x.Sys == sys {
@@ -109,7 +110,7 @@ func snapshotOf(s Source, sys string) (cluster.Snapshot, error) {
 		}
 		have = append(have, x.Sys)
 	}
-	return cluster.Snapshot{}, &cluster.NoSystemError{Sys: sys, Have: have}
+	return system.Snapshot{}, &cluster.NoSystemError{Sys: sys, Have: have}
 }
 
 // moments returns the history of a system and the epoch that it belongs to. The

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"drtmx/cluster"
+	"drtmx/cluster/system"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 )
@@ -72,7 +73,7 @@ func TestPageOfAGhostThatReplays(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	var opened atomic.Int32
-	open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (cluster.System, error) {
+	open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
 		sys, err := engine.OpenWith(ctx, spec, progress)
 		if err != nil || opened.Add(1) == 1 {
 			return sys, err
@@ -108,7 +109,7 @@ func TestPageOfAGhostThatReplays(t *testing.T) {
 }
 
 // tardy is a system that replays slowly: 0.01 ms in a second.
-type tardy struct{ cluster.System }
+type tardy struct{ system.System }
 
 func (s tardy) Advance(d int64) error {
 	d = min(d, 1000)
@@ -122,7 +123,7 @@ func TestPageOfAFailedSystemBesideAnother(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	var opened atomic.Int32
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (cluster.System, error) {
+	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
 		sys, err := engine.OpenWith(ctx, spec, progress)
 		if err != nil || opened.Add(1) > 1 {
 			return sys, err

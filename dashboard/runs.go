@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
@@ -51,12 +52,12 @@ func (p *page) run(w http.ResponseWriter, r *http.Request) {
 	}
 	if one, err := k.Result(); err == nil {
 		out.One = true
-		knobs := cluster.NonDefault(one.Spec)
+		knobs := keep.NonDefault(one.Spec)
 		for _, name := range sortedNames(knobs) {
 			out.Knobs = append(out.Knobs, runFact{name, shown(name, knobs[name])})
 		}
 		out.Facts = factsOf(one)
-		if spec, err := cluster.SpecOfKept(one); err == nil {
+		if spec, err := keep.SpecOf(one); err == nil {
 			out.Notebook = pointCell(spec, one, "the kept run "+ref)
 			if out.Command, err = commandOf(spec); err != nil {
 				fail(w, err)
@@ -104,12 +105,12 @@ func factsOf(r *result.Result) (out []runFact) {
 }
 
 // keptRun is a run of the store by its id.
-func keptRun(ref string) (*cluster.Kept, error) {
+func keptRun(ref string) (*keep.Kept, error) {
 	s, err := runs.Default()
 	if err != nil {
 		return nil, err
 	}
-	return cluster.LoadKept(s, ref)
+	return keep.Load(s, ref)
 }
 
 // comparedRuns compares the two that a request names.
@@ -119,7 +120,7 @@ func comparedRuns(r *http.Request) (*result.Comparison, error) {
 		return nil, err
 	}
 	q := r.URL.Query()
-	return cluster.CompareKept(s, q.Get("a"), q.Get("b"))
+	return keep.Compare(s, q.Get("a"), q.Get("b"))
 }
 
 // runQuantities are the rows of a comparison of runs.

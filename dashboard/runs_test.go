@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs/runstest"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -25,7 +25,7 @@ func keptPair(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := cluster.KeepRun(s, "", r); err != nil {
+		if _, err := keep.Run(s, "", r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs/runstest"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -31,7 +32,7 @@ func keepRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := cluster.KeepRun(s, c.note, r); err != nil {
+		if _, err := keep.Run(s, c.note, r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"drtmx/cluster"
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/diagram"
 	"drtmx/engine/experiment"
@@ -34,7 +36,7 @@ type SessionPart struct {
 	Profile string
 	Digest  string // at AtNS
 	AtNS    int64
-	Events  []cluster.Event
+	Events  []session.Event
 	Windows []result.Window
 	Knobs   []experiment.KnobState // as they are at the end
 	Nodes   []result.NodeInside
@@ -91,7 +93,7 @@ func (s *SessionPage) HTML() ([]byte, error) {
 
 // drawn makes lines, cards and drawings of a part.
 func (x *SessionPart) drawn() drawnPart {
-	h := history{snap: cluster.Snapshot{Sys: firstSystem, VirtualNS: x.AtNS}, events: x.Events}
+	h := history{snap: system.Snapshot{Sys: firstSystem, VirtualNS: x.AtNS}, events: x.Events}
 	for i := range x.Windows {
 		h.moments = append(h.moments, momentOf(&x.Windows[i]))
 	}
@@ -166,7 +168,7 @@ func sessionOf(ctx context.Context, s Source, sys string) (*SessionPage, error) 
 	if err != nil {
 		return nil, err
 	}
-	recorded, err := cluster.ReadSession(bytes.NewReader(raw))
+	recorded, err := session.Read(bytes.NewReader(raw))
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +202,7 @@ func titleOf(s experiment.Spec, sys string) string {
 }
 
 // ReplayedPage is the page of a session that was run again; raw is its file.
-func ReplayedPage(r *cluster.Replayed, kept []cluster.Recording, raw []byte) *SessionPage {
+func ReplayedPage(r *session.Replayed, kept []session.Recording, raw []byte) *SessionPage {
 	out := &SessionPage{Title: "session", Note: r.String(), Session: raw}
 	for _, k := range kept {
 		part := SessionPart{Code: k.Header.Code, Digest: k.Digest, AtNS: k.AtNS, Events: k.Events, Windows: k.Windows, Knobs: k.Knobs, Nodes: k.Nodes, Failed: k.Failed}

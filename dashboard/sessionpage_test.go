@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drtmx/cluster"
+	"drtmx/cluster/session"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -62,7 +63,7 @@ func TestSessionPageHoldsEverything(t *testing.T) {
 // What a session says is text, wherever it comes from.
 func TestSessionPageEscapes(t *testing.T) {
 	const evil = `<script>alert(1)</script>`
-	s := &SessionPage{Title: evil, Note: evil, Parts: []SessionPart{{Code: evil, Failed: evil, Events: []cluster.Event{{Kind: evil, By: evil, Text: evil, Set: experiment.Knobs{evil: evil}}}, Knobs: []experiment.KnobState{{Name: evil, Value: evil, Active: true}}}}}
+	s := &SessionPage{Title: evil, Note: evil, Parts: []SessionPart{{Code: evil, Failed: evil, Events: []session.Event{{Kind: evil, By: evil, Text: evil, Set: experiment.Knobs{evil: evil}}}, Knobs: []experiment.KnobState{{Name: evil, Value: evil, Active: true}}}}}
 	b, err := s.HTML()
 	if err != nil {
 		t.Fatal(err)

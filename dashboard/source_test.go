@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"drtmx/cluster"
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -18,9 +20,9 @@ type fakeSource struct {
 	start   experiment.Spec // what the session began with
 	spec    experiment.Spec
 	each    map[string]experiment.Knobs // what a system has other than spec
-	systems []cluster.Snapshot
+	systems []system.Snapshot
 	windows map[string][]result.Window
-	events  map[string][]cluster.Event
+	events  map[string][]session.Event
 	fetched int // windows handed out
 }
 
@@ -31,8 +33,8 @@ func newFake(t *testing.T) *fakeSource {
 		t.Fatal(err)
 	}
 	return &fakeSource{
-		start: spec, spec: spec, systems: []cluster.Snapshot{{Sys: "a", Epoch: "e1", State: "running", KnobsVersion: 1}},
-		windows: map[string][]result.Window{}, events: map[string][]cluster.Event{},
+		start: spec, spec: spec, systems: []system.Snapshot{{Sys: "a", Epoch: "e1", State: "running", KnobsVersion: 1}},
+		windows: map[string][]result.Window{}, events: map[string][]session.Event{},
 	}
 }
 
@@ -59,7 +61,7 @@ func (f *fakeSource) set(t *testing.T, k experiment.Knobs) {
 	if f.spec, err = f.spec.With(k); err != nil {
 		t.Fatal(err)
 	}
-	e := cluster.Event{Kind: "knob", By: "notebook", Set: k, Was: experiment.Knobs{}, VirtualNS: f.systems[0].VirtualNS}
+	e := session.Event{Kind: "knob", By: "notebook", Set: k, Was: experiment.Knobs{}, VirtualNS: f.systems[0].VirtualNS}
 	for n := range k {
 		e.Was[n] = was[n]
 	}
@@ -68,7 +70,7 @@ func (f *fakeSource) set(t *testing.T, k experiment.Knobs) {
 	f.events["a"] = append(f.events["a"], e)
 }
 
-func (f *fakeSource) Systems() []cluster.Snapshot { return f.systems }
+func (f *fakeSource) Systems() []system.Snapshot { return f.systems }
 
 func (f *fakeSource) find(sys string) error { _, err := snapshotOf(f, sys); return err }
 
@@ -79,7 +81,7 @@ func (f *fakeSource) Windows(_ context.Context, sys string, from int) ([]result.
 	return ws, f.find(sys)
 }
 
-func (f *fakeSource) Events(_ context.Context, sys string) ([]cluster.Event, error) {
+func (f *fakeSource) Events(_ context.Context, sys string) ([]session.Event, error) {
 	return f.events[sys], f.find(sys)
 }
 
@@ -108,10 +110,10 @@ func (f *fakeSource) Session(_ context.Context, sys string) ([]byte, error) {
 		}
 		out = fmt.Appendf(out, "{%q:%s}\n", kind, b)
 	}
-	line("session", cluster.Header{Format: cluster.SessionFormat, Spec: f.start})
+	line("session", session.Header{Format: session.Format, Spec: f.start})
 	for _, e := range f.events[sys] {
 		if e.Version > 0 {
-			line("change", cluster.Change{VirtualNS: e.VirtualNS, Version: e.Version, Set: e.Set})
+			line("change", session.Change{VirtualNS: e.VirtualNS, Version: e.Version, Set: e.Set})
 		}
 	}
 	return out, f.find(sys)

@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/system"
 )
 
 // Every system in which snapshots run is a line, and one whose scheme promises a bound has a mark there.
 func TestStaleness(t *testing.T) {
 	f := newFake(t)
-	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2"})
+	f.systems = append(f.systems, system.Snapshot{Sys: "b", Epoch: "e2"})
 	x := get(t, Handler(f), "/page/staleness?w=700&h=300&format=option")
 	option := x.Body.String()
 	if x.Code != 200 || !strings.Contains(option, "[1,100") || !strings.Contains(option, "[30,25") || strings.Count(option, "bound of system") != 1 || !strings.Contains(option, "bound of system a") || !strings.Contains(option, `"xAxis":40`) || !strings.Contains(option, "reads at least as old") {

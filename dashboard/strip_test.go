@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/system"
 	"drtmx/engine/experiment"
 )
 
@@ -30,7 +30,7 @@ func TestStrip(t *testing.T) {
 	if s := of(); len(s.Systems)+len(s.Knobs) > 0 {
 		t.Errorf("of one system: %+v", s)
 	}
-	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Name: "other", Epoch: "e2"}, cluster.Snapshot{Sys: "c", Epoch: "e3", ForkedFrom: "a", ForkEpoch: "e1"})
+	f.systems = append(f.systems, system.Snapshot{Sys: "b", Name: "other", Epoch: "e2"}, system.Snapshot{Sys: "c", Epoch: "e3", ForkedFrom: "a", ForkEpoch: "e1"})
 	s := of()
 	if want := []string{"workload.theta", "workload.hot", "coroutines", "txn.backoff_max_ns"}; len(s.Systems) != 2 || s.Systems[1] != (stripSystem{"b", "other"}) || !slices.Equal(s.names(), want) {
 		t.Errorf("systems %v, knobs %v, want %v", s.Systems, s.names(), want)
@@ -57,7 +57,7 @@ func TestStrip(t *testing.T) {
 func TestSystemsByName(t *testing.T) {
 	f := changed(t)
 	f.systems[0].Name = "occ"
-	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Name: "nowait", Epoch: "e2", KnobsVersion: 2})
+	f.systems = append(f.systems, system.Snapshot{Sys: "b", Name: "nowait", Epoch: "e2", KnobsVersion: 2})
 	f.windows["b"], f.events["b"] = f.windows["a"], f.events["a"]
 	h := Handler(f)
 	for name, want := range map[string][2]string{"nowait": {"a: occ", "b: nowait"}, "occ": {"system a", "system b"}, "": {"system a", "system b"}} {

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"drtmx/cluster"
+	"drtmx/cluster/system"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 )
@@ -131,7 +132,7 @@ func keyboard(s *site, b *tab) {
 	}
 	b.key(" ")
 	state("paused")
-	if now, err := s.agent.State("a"); err != nil || now.State != cluster.StatePaused {
+	if now, err := s.agent.State("a"); err != nil || now.State != system.StatePaused {
 		b.t.Errorf("the agent is %v, %v", now, err)
 	}
 	stood, err := s.agent.State("a")
@@ -421,7 +422,7 @@ func TestPageWithoutLibrary(t *testing.T) {
 }
 
 // mortal is a system that fails once it has lived for a while.
-type mortal struct{ cluster.System }
+type mortal struct{ system.System }
 
 func (m mortal) Advance(d int64) error {
 	if m.NowNS() > 3_000_000 {
@@ -436,7 +437,7 @@ func TestPageOfAFailedSystem(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	opened := 0
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (cluster.System, error) {
+	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
 		sys, err := engine.OpenWith(ctx, spec, progress)
 		if err != nil {
 			return nil, err

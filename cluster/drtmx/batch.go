@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
+	"drtmx/cluster/session"
 	"drtmx/cluster/whole"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
@@ -71,13 +73,13 @@ func runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := tables.write(cmd.OutOrStdout(), cluster.ResultTable(r)); err != nil {
+			if err := tables.write(cmd.OutOrStdout(), keep.ResultTable(r)); err != nil {
 				return err
 			}
 			if err := tables.show(cmd, r, asJSON); err != nil {
 				return err
 			}
-			kept := k.keep(sayTo(cmd), func(s *runs.Store) (runs.ID, error) { return cluster.KeepRun(s, k.note, r) })
+			kept := k.keep(sayTo(cmd), func(s *runs.Store) (runs.ID, error) { return keep.Run(s, k.note, r) })
 			return errors.Join(checksOf(r), historyOf(r), kept)
 		},
 	}
@@ -109,11 +111,11 @@ func runOnce(cmd *cobra.Command, spec experiment.Spec, history string, progress 
 }
 
 // openHistory opens the file before a long run.
-func openHistory(spec experiment.Spec, path string) (*cluster.HistoryFile, error) {
+func openHistory(spec experiment.Spec, path string) (*session.HistoryFile, error) {
 	if err := outputs("", output{"--history", path}); err != nil {
 		return nil, err
 	}
-	return cluster.CreateHistory(spec, path)
+	return session.CreateHistory(spec, path)
 }
 
 // historyOf makes a run whose history could not be written a failed one. Its numbers are whole.
@@ -126,18 +128,18 @@ func historyOf(r *result.Result) error {
 
 func runSeeds(cmd *cobra.Command, spec experiment.Spec, n int, asJSON bool, tables *tableFlags, k *keepFlags) error {
 	b := newBar(cmd.ErrOrStderr(), "seeds")
-	r, err := batch.RunSeeds(cmd.Context(), spec, n, batch.SweepOptions{Cache: cluster.RunCache(), Progress: b.update})
+	r, err := batch.RunSeeds(cmd.Context(), spec, n, batch.SweepOptions{Cache: keep.Cache(), Progress: b.update})
 	b.end()
 	if err != nil {
 		return err
 	}
-	if err := tables.write(cmd.OutOrStdout(), cluster.ResultTable(r.Runs...)); err != nil {
+	if err := tables.write(cmd.OutOrStdout(), keep.ResultTable(r.Runs...)); err != nil {
 		return err
 	}
 	if err := tables.show(cmd, r, asJSON); err != nil {
 		return err
 	}
-	kept := k.keep(sayTo(cmd), func(s *runs.Store) (runs.ID, error) { return cluster.KeepSeeds(s, k.note, r) })
+	kept := k.keep(sayTo(cmd), func(s *runs.Store) (runs.ID, error) { return keep.Seeds(s, k.note, r) })
 	for _, x := range r.Runs {
 		if err := checksOf(x); err != nil {
 			return errors.Join(err, kept)

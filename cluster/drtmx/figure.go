@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/keep"
+	"drtmx/cluster/lab"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
@@ -149,7 +151,7 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 
 // foresee says what figures are going to take.
 func (f *figureFlags) foresee(cmd *cobra.Command, ids []string, set experiment.Knobs) (err error) {
-	cache := cluster.RunCache()
+	cache := keep.Cache()
 	var list []figures.Needs
 	for _, id := range ids {
 		r, err := figures.Find(id)
@@ -164,7 +166,7 @@ func (f *figureFlags) foresee(cmd *cobra.Command, ids []string, set experiment.K
 			list = append(list, n)
 		}
 	}
-	var workers *cluster.LabWorkers
+	var workers *lab.Workers
 	if f.on != nil {
 		if workers, err = f.on.Ask(cmd.Context()); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/lab"
 	"drtmx/cluster/work"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
@@ -88,7 +89,7 @@ func followLab(ctx context.Context, lab *cluster.Lab, b *bar) (end func()) {
 }
 
 // estimates writes what figures are going to take, and all together.
-func estimates(w io.Writer, scale string, list []figures.Needs, workers *cluster.LabWorkers) error {
+func estimates(w io.Writer, scale string, list []figures.Needs, workers *lab.Workers) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "figure\truns\tkept\tCPU hours\tlongest run\tmemory\n")
 	var all figures.Needs

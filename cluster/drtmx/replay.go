@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drtmx/cluster"
+	"drtmx/cluster/session"
 	"drtmx/dashboard"
 	"drtmx/engine/experiment"
 )
@@ -33,7 +33,7 @@ writes what happened as one page that needs no network: lines, cards, knobs and 
 			if err := outputs(jsonOut(asJSON), output{"--html", html}); err != nil {
 				return err
 			}
-			o := cluster.ReplayOptions{}
+			o := session.ReplayOptions{}
 			if history != "" {
 				h, err := sessionHistory(f, history)
 				if err != nil {
@@ -44,14 +44,14 @@ writes what happened as one page that needs no network: lines, cards, knobs and 
 			}
 			b := newBar(cmd.ErrOrStderr(), "replay")
 			var raw bytes.Buffer
-			var kept []cluster.Recording
+			var kept []session.Recording
 			o.Progress = b.update
 			in := io.Reader(f)
 			if html != "" {
 				in = io.TeeReader(f, &raw)
-				o.Keep = func(x cluster.Recording) { kept = append(kept, x) }
+				o.Keep = func(x session.Recording) { kept = append(kept, x) }
 			}
-			r, err := cluster.Replay(cmd.Context(), in, o)
+			r, err := session.Replay(cmd.Context(), in, o)
 			b.end()
 			if err != nil {
 				if cmd.Context().Err() != nil {
@@ -86,13 +86,13 @@ writes what happened as one page that needs no network: lines, cards, knobs and 
 }
 
 // sessionHistory opens the file for a session's history, and leaves the session at its begin.
-func sessionHistory(session io.ReadSeeker, path string) (*cluster.HistoryFile, error) {
-	s, err := cluster.ReadSession(session)
+func sessionHistory(recorded io.ReadSeeker, path string) (*session.HistoryFile, error) {
+	s, err := session.Read(recorded)
 	if err == nil {
 		err = s.Replayable()
 	}
 	if err == nil {
-		_, err = session.Seek(0, io.SeekStart)
+		_, err = recorded.Seek(0, io.SeekStart)
 	}
 	if err != nil {
 		return nil, err

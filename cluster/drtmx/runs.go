@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
@@ -224,7 +225,7 @@ func showCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			k, err := cluster.LoadKept(s, args[0])
+			k, err := keep.Load(s, args[0])
 			if err != nil {
 				return err
 			}
@@ -255,7 +256,7 @@ func showCommand() *cobra.Command {
 	return cmd
 }
 
-func writeSession(cmd *cobra.Command, s *runs.Store, k *cluster.Kept, file string) error {
+func writeSession(cmd *cobra.Command, s *runs.Store, k *keep.Kept, file string) error {
 	body, ok := s.Recording(k.ID)
 	if !ok {
 		return fmt.Errorf("run %v: has no recording: it is no session, or its recording was too large to keep", k.ID)
@@ -267,7 +268,7 @@ func writeSession(cmd *cobra.Command, s *runs.Store, k *cluster.Kept, file strin
 }
 
 // keptText is a kept run for a terminal.
-func keptText(k *cluster.Kept, ref string) (string, error) {
+func keptText(k *keep.Kept, ref string) (string, error) {
 	var b strings.Builder
 	line := func(name, text string) {
 		if text != "" {
@@ -278,7 +279,7 @@ func keptText(k *cluster.Kept, ref string) (string, error) {
 	line("note", k.Note)
 	line("of", strings.TrimSpace(k.Workload+" "+k.Preset+" "+k.Profile))
 	if r, err := k.Result(); err == nil {
-		for i, name := range experiment.SortedNames(cluster.NonDefault(r.Spec)) {
+		for i, name := range experiment.SortedNames(keep.NonDefault(r.Spec)) {
 			line([]string{"knobs", ""}[min(i, 1)], fmt.Sprintf("%s=%s", name, experiment.Format(name, r.Spec[name])))
 		}
 		line("digest", r.Digest)
@@ -324,7 +325,7 @@ func ifOther(code string) string {
 // settingsOf is a spec as flags of drtmx run.
 func settingsOf(k experiment.Knobs) (out []string) {
 	out = append(out, "--preset", k.Text("preset"), "--set", "workload="+k.Text("workload"))
-	changed := cluster.NonDefault(k)
+	changed := keep.NonDefault(k)
 	for _, name := range experiment.SortedNames(changed) {
 		out = append(out, "--set", name+"="+experiment.Format(name, changed[name]))
 	}
@@ -342,7 +343,7 @@ func compareKeptCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := cluster.CompareKept(s, args[0], args[1])
+			c, err := keep.Compare(s, args[0], args[1])
 			if err != nil {
 				return err
 			}

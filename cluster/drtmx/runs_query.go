@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/cluster/tidy"
 	"drtmx/engine/experiment"
@@ -127,7 +127,7 @@ func exportCommand() *cobra.Command {
 			if len(list) == 0 {
 				return fmt.Errorf("no such run in %s", s.Path())
 			}
-			t, err := cluster.KeptTable(s, list)
+			t, err := keep.Table(s, list)
 			if err != nil {
 				return err
 			}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
@@ -20,13 +20,13 @@ func runSystems(cmd *cobra.Command, spec experiment.Spec, asJSON bool, tables *t
 	if err != nil {
 		return err
 	}
-	if err := tables.write(cmd.OutOrStdout(), cluster.SystemsTable(r.Systems...)); err != nil {
+	if err := tables.write(cmd.OutOrStdout(), keep.SystemsTable(r.Systems...)); err != nil {
 		return err
 	}
 	if err := tables.show(cmd, r, asJSON); err != nil {
 		return err
 	}
-	kept := k.keep(sayTo(cmd), func(s *runs.Store) (runs.ID, error) { return cluster.KeepSystems(s, k.note, r) })
+	kept := k.keep(sayTo(cmd), func(s *runs.Store) (runs.ID, error) { return keep.Systems(s, k.note, r) })
 	for _, x := range r.Systems {
 		if err := checksOf(x); err != nil {
 			return errors.Join(fmt.Errorf("system %s: %w", x.Name, err), kept)

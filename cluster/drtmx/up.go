@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
+	"drtmx/cluster/system"
 	_ "drtmx/dashboard"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
@@ -170,7 +172,7 @@ func (f *upFlags) keepSessions(agent *cluster.Agent, say func(string, ...any)) e
 		if r.Commits == 0 {
 			continue // nothing happened
 		}
-		errs = append(errs, f.keep.keep(say, func(store *runs.Store) (runs.ID, error) { return cluster.KeepSession(store, f.keep.note, r, recording) }))
+		errs = append(errs, f.keep.keep(say, func(store *runs.Store) (runs.ID, error) { return keep.Session(store, f.keep.note, r, recording) }))
 	}
 	return errors.Join(errs...)
 }
@@ -199,7 +201,7 @@ func tellLost(agent *cluster.Agent, say func(string, ...any)) (stop func()) {
 // failureOf reports a system that ended failed.
 func failureOf(agent *cluster.Agent) error {
 	for _, s := range agent.Systems() {
-		if s.State == cluster.StateFailed {
+		if s.State == system.StateFailed {
 			return fmt.Errorf("system %s failed: %s", s.Sys, s.Error)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"drtmx/cluster"
+	"drtmx/cluster/system"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -114,7 +115,7 @@ func TestUpIsReplayed(t *testing.T) {
 }
 
 // unrecordable is a system whose changes cannot be written to a session.
-type unrecordable struct{ cluster.System }
+type unrecordable struct{ system.System }
 
 func (u unrecordable) Set(k experiment.Knobs, by string) (result.Change, error) {
 	c, err := u.System.Set(k, by)
@@ -127,7 +128,7 @@ func (u unrecordable) Set(k experiment.Knobs, by string) (result.Change, error) 
 func TestUpSaysThatTheSessionIsLost(t *testing.T) {
 	f := upFlags{session: filepath.Join(t.TempDir(), "s.jsonl")}
 	spec := experiment.Spec{Set: experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 500, "cache.bytes": "1MB"}}
-	open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (cluster.System, error) {
+	open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
 		s, err := engine.OpenWith(ctx, spec, progress)
 		return unrecordable{s}, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/notebooks/figures/calibration"
 )
 
@@ -40,7 +40,7 @@ func verifyCommand() *cobra.Command {
 				return err
 			}
 			b := newBar(cmd.ErrOrStderr(), "verify")
-			v, err := calibration.Verify(cmd.Context(), calibration.Options{Only: only, Cache: cluster.RunCache(), Progress: b.update})
+			v, err := calibration.Verify(cmd.Context(), calibration.Options{Only: only, Cache: keep.Cache(), Progress: b.update})
 			b.end()
 			if err != nil {
 				return err

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drtmx/cluster"
+	"drtmx/cluster/lab"
 	"drtmx/cluster/work"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -57,7 +57,7 @@ func workerCommand() *cobra.Command {
 				return err
 			}
 			defer q.Close()
-			w := work.Worker{Name: name, Code: result.CodeVersion(), Parallel: parallel, MemoryBytes: bytes, Compute: cluster.ComputePoint, Log: say}
+			w := work.Worker{Name: name, Code: result.CodeVersion(), Parallel: parallel, MemoryBytes: bytes, Compute: lab.Compute, Log: say}
 			if w.Parallel == 0 {
 				w.Parallel = runtime.GOMAXPROCS(0)
 			}

@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/lab"
 	"drtmx/cluster/work"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
@@ -442,7 +443,7 @@ func TestLabFlagsAreChecked(t *testing.T) {
 func TestEstimates(t *testing.T) {
 	var out strings.Builder
 	list := []figures.Needs{{ID: "1-1", Runs: 10, Kept: 2, CPUMS: 7_200_000, LongestMS: 600_000, MemoryBytes: 3e9}, {ID: "1-2", Runs: 1, CPUMS: 3_600_000, LongestMS: 3_600_000, MemoryBytes: 12e9}}
-	workers := &cluster.LabWorkers{Same: []work.Info{{Parallel: 2}, {Parallel: 4}}}
+	workers := &lab.Workers{Same: []work.Info{{Parallel: 2}, {Parallel: 4}}}
 	if err := estimates(&out, "paper", list, workers); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package cluster
+package keep
 
 import (
 	"strings"
@@ -11,8 +11,8 @@ import (
 
 // What was kept by other code may have knobs that are no more and lack others: it is opened as far as it can be.
 func TestSpecOfOlderCode(t *testing.T) {
-	r := littleRun(t, nil)
-	spec, err := SpecOfKept(r)
+	r := runstest.LittleRun(t, nil)
+	spec, err := SpecOf(r)
 	if err != nil || spec.Set["nodes"] != 3 || spec.Workload != "smallbank" {
 		t.Fatalf("%+v, %v", spec, err)
 	}
@@ -20,7 +20,7 @@ func TestSpecOfOlderCode(t *testing.T) {
 	old["knob.of.old"] = 7.
 	delete(old, "ddio")
 	old["nodes"] = 5. // as JSON has it
-	spec, err = SpecOfKept(&result.Result{Spec: old})
+	spec, err = SpecOf(&result.Result{Spec: old})
 	if err != nil || spec.Set["nodes"] != 5 || spec.Set["knob.of.old"] != nil {
 		t.Errorf("%+v, %v", spec, err)
 	}
@@ -32,9 +32,9 @@ func TestSpecOfOlderCode(t *testing.T) {
 // A session says how long it was and what was changed in it, and hands its recording out again.
 func TestSessionIsKept(t *testing.T) {
 	store := runstest.Own(t)
-	r := littleRun(t, nil)
+	r := runstest.LittleRun(t, nil)
 	r.Changes = []result.Change{{Version: 2, VirtualNS: 5}}
-	id, err := KeepSession(store, "live", r, []byte("{}\n"))
+	id, err := Session(store, "live", r, []byte("{}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestSessionIsKept(t *testing.T) {
 	if b, ok := store.Recording(id); !ok || string(b) != "{}\n" {
 		t.Errorf("%q, %v", b, ok)
 	}
-	if l, err := LoadKept(store, id.String()); err != nil || len(l.Results) != 1 {
+	if l, err := Load(store, id.String()); err != nil || len(l.Results) != 1 {
 		t.Errorf("%+v, %v", l, err)
 	}
 }

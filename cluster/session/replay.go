@@ -1,4 +1,4 @@
-package cluster
+package session
 
 import (
 	"cmp"
@@ -10,18 +10,20 @@ import (
 	"strings"
 	"time"
 
+	"drtmx/cluster/system"
+	"drtmx/cluster/words"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
 
-func notReplayable(t *AddedTxn) error {
+func NotReplayable(t *AddedTxn) error {
 	return fmt.Errorf("transaction %s at %d ns is notebook code, which the session does not hold; run the notebook again instead",
 		t.Name, t.VirtualNS)
 }
 
-// differs compares what a replay has with what was recorded.
-func differs(want, got Checkpoint) error {
+// Differs compares what a replay has with what was recorded.
+func Differs(want, got Checkpoint) error {
 	switch {
 	case got.Digest != want.Digest:
 		have, recorded := apart(got.Digest, want.Digest)
@@ -46,13 +48,13 @@ func apart(a, b string) (string, string) {
 	return a[:min(n, len(a))], b[:min(n, len(b))]
 }
 
-// headerOf describes a system that was just opened.
-func headerOf(id string, sys System) Header {
+// HeaderOf describes a system that was just opened.
+func HeaderOf(id string, sys system.System) Header {
 	v := sys.Values()
-	return Header{Format: SessionFormat, Code: result.CodeVersion(), Sys: id, Seed: v["seed"], WindowNS: windowNS(v), Spec: sys.Spec(), Values: v}
+	return Header{Format: Format, Code: result.CodeVersion(), Sys: id, Seed: v["seed"], WindowNS: WindowNS(v), Spec: sys.Spec(), Values: v}
 }
 
-func windowNS(v experiment.Knobs) int64 {
+func WindowNS(v experiment.Knobs) int64 {
 	switch n := v["window_ns"].(type) {
 	case int:
 		return int64(n)
@@ -69,20 +71,20 @@ func (s *Session) Replayable() error {
 	for i := range s.Segments {
 		g := &s.Segments[i]
 		if code := result.CodeVersion(); g.Header.Code != code {
-			return fmt.Errorf("recorded by code %s, this is %s: results may differ, so replay it with the build that wrote it", oneLine(g.Header.Code), code)
+			return fmt.Errorf("recorded by code %s, this is %s: results may differ, so replay it with the build that wrote it", words.OneLine(g.Header.Code), code)
 		}
 		for _, st := range g.Steps {
 			if st.Transaction != nil {
-				return notReplayable(st.Transaction)
+				return NotReplayable(st.Transaction)
 			}
 		}
 	}
 	return nil
 }
 
-// reopen opens what a segment was recorded on.
-func (g *Segment) reopen(ctx context.Context, open Opener, progress engine.Progress) (System, error) {
-	if h := &g.Header; !reflect.DeepEqual(h.Seed, h.Values["seed"]) || h.WindowNS != windowNS(h.Values) {
+// Reopen opens what a segment was recorded on.
+func (g *Segment) Reopen(ctx context.Context, open system.Opener, progress engine.Progress) (system.System, error) {
+	if h := &g.Header; !reflect.DeepEqual(h.Seed, h.Values["seed"]) || h.WindowNS != WindowNS(h.Values) {
 		return nil, fmt.Errorf("its header says seed %v and window_ns %d, its knobs %v and %v: the file was changed",
 			h.Seed, h.WindowNS, h.Values["seed"], h.Values["window_ns"])
 	}
@@ -136,7 +138,7 @@ type Replayed struct {
 
 // ReplayOptions of Replay.
 type ReplayOptions struct {
-	Open     Opener                // nil: the engine
+	Open     system.Opener         // nil: the engine
 	Progress func(done, total int) // microseconds of virtual time
 	Keep     func(Recording)       // unless nil, is given each segment when it has been run again
 	// History takes every access of the session's last segment, in the form that the name asks
@@ -155,7 +157,7 @@ type Turn func(ctx context.Context) (done func(), err error)
 // checkpoint. An error means that it could not be run; a difference is in the
 // outcome.
 func Replay(ctx context.Context, r io.Reader, o ReplayOptions) (*Replayed, error) {
-	s, err := ReadSession(r)
+	s, err := Read(r)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +165,7 @@ func Replay(ctx context.Context, r io.Reader, o ReplayOptions) (*Replayed, error
 		return nil, fmt.Errorf("session: %w", err)
 	}
 	if o.Open == nil {
-		o.Open = openEngine
+		o.Open = system.OpenEngine
 	}
 	out := &Replayed{OK: true, Code: result.CodeVersion(), Segments: len(s.Segments), Torn: s.Torn}
 	var total, before int64
@@ -181,7 +183,7 @@ func Replay(ctx context.Context, r io.Reader, o ReplayOptions) (*Replayed, error
 		if i < len(s.Segments)-1 {
 			at.History = nil // another begins at virtual time 0
 		}
-		if err := g.rerun(ctx, at, p, out); err != nil {
+		if err := g.Rerun(ctx, at, p, out); err != nil {
 			return nil, fmt.Errorf("session: %w", err)
 		}
 		if !out.OK {
@@ -192,13 +194,13 @@ func Replay(ctx context.Context, r io.Reader, o ReplayOptions) (*Replayed, error
 	return out, nil
 }
 
-// rerun replays one segment into out.
-func (g *Segment) rerun(ctx context.Context, o ReplayOptions, progress func(now int64), out *Replayed) error {
-	sys, err := g.reopen(ctx, o.Open, nil)
+// Rerun replays one segment into out.
+func (g *Segment) Rerun(ctx context.Context, o ReplayOptions, progress func(now int64), out *Replayed) error {
+	sys, err := g.Reopen(ctx, o.Open, nil)
 	if err != nil {
 		return err
 	}
-	defer closeSystem(sys)
+	defer system.Close(sys)
 	if o.History != nil {
 		if err := sys.RecordHistory(o.HistoryName, o.History); err != nil {
 			return err
@@ -219,7 +221,7 @@ func (g *Segment) rerun(ctx context.Context, o ReplayOptions, progress func(now 
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil && st.Failed != nil:
-			if got := oneLine(err.Error()); got != st.Failed.Error {
+			if got := words.OneLine(err.Error()); got != st.Failed.Error {
 				out.fail(fmt.Sprintf("failed with %q, recorded %q", got, st.Failed.Error))
 			}
 		case err != nil:
@@ -228,14 +230,14 @@ func (g *Segment) rerun(ctx context.Context, o ReplayOptions, progress func(now 
 			out.fail(fmt.Sprintf("replay at %d ns: did not fail, recorded %q", st.VirtualNS, st.Failed.Error))
 		case st.Change != nil:
 			out.Changes++
-			events = append(events, Event{VirtualNS: st.Change.VirtualNS, Kind: kindOf(st.Change.Set), By: st.Change.By, Version: st.Change.Version, Set: st.Change.Set, Was: valuesOf(sys, st.Change.Set)})
+			events = append(events, Event{VirtualNS: st.Change.VirtualNS, Kind: KindOf(st.Change.Set), By: st.Change.By, Version: st.Change.Version, Set: st.Change.Set, Was: ValuesOf(sys, st.Change.Set)})
 			if _, err := sys.Set(st.Change.Set, st.Change.By); err != nil {
 				out.fail(fmt.Sprintf("replay at %d ns: %v", st.VirtualNS, err))
 			}
 		case st.Checkpoint != nil:
 			out.Checkpoints++
 			out.Recorded = st.Checkpoint.Digest
-			if err := differs(*st.Checkpoint, track.Mark()); err != nil {
+			if err := Differs(*st.Checkpoint, track.Mark()); err != nil {
 				out.fail(err.Error())
 			}
 		}
@@ -254,7 +256,7 @@ func (g *Segment) rerun(ctx context.Context, o ReplayOptions, progress func(now 
 
 func (r *Replayed) fail(why string) {
 	if r.OK {
-		r.OK, r.Why = false, oneLine(why)
+		r.OK, r.Why = false, words.OneLine(why)
 	}
 }
 
@@ -270,9 +272,9 @@ func (r *Replayed) String() string {
 		verdict = "same digest at every checkpoint; the session goes on after the last of them"
 	}
 	fmt.Fprintf(&b, "%s\n%d ns, %s, %s, %s, digest %s", verdict,
-		r.VirtualNS, counted(r.Changes, "change"), counted(r.Checkpoints, "checkpoint"), counted(r.Windows, "window"), r.Digest)
+		r.VirtualNS, words.Counted(r.Changes, "change"), words.Counted(r.Checkpoints, "checkpoint"), words.Counted(r.Windows, "window"), r.Digest)
 	if r.Segments > 1 {
-		fmt.Fprintf(&b, "\nreset %s: time, windows and digest are those after the last reset", counted(r.Segments-1, "time"))
+		fmt.Fprintf(&b, "\nreset %s: time, windows and digest are those after the last reset", words.Counted(r.Segments-1, "time"))
 	}
 	if r.Torn {
 		b.WriteString("\nthe last line of the file was cut short and is left out")

@@ -1,4 +1,4 @@
-package cluster
+package lab
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"drtmx/cluster/keep"
 	"drtmx/cluster/work"
 	"drtmx/engine"
 	"drtmx/engine/batch"
@@ -59,11 +60,11 @@ func pointOf(spec experiment.Spec, v experiment.Knobs) (work.Point, error) {
 		return work.Point{}, err
 	}
 	e := experiment.EstimateOfValues(v)
-	return work.Point{Key: storeKey(k), Code: result.CodeVersion(), Spec: text, MemoryBytes: e.MemoryBytes, WallMS: e.WallMS}, nil
+	return work.Point{Key: keep.StoreKey(k), Code: result.CodeVersion(), Spec: text, MemoryBytes: e.MemoryBytes, WallMS: e.WallMS}, nil
 }
 
-// ComputePoint is what workers do: the run of a point, as JSON. Every step of the simulator's progress is a sign of life.
-func ComputePoint(ctx context.Context, p work.Point, alive func()) ([]byte, error) {
+// Compute is what workers do: the run of a point, as JSON. Every step of the simulator's progress is a sign of life.
+func Compute(ctx context.Context, p work.Point, alive func()) ([]byte, error) {
 	var spec experiment.Spec
 	d := json.NewDecoder(bytes.NewReader(p.Spec))
 	d.DisallowUnknownFields()
@@ -139,7 +140,7 @@ func (s *sender) Run(ctx context.Context, spec experiment.Spec, v experiment.Kno
 	if err != nil {
 		return nil, err
 	}
-	r, ok := readResult(out.Body)
+	r, ok := keep.ReadResult(out.Body)
 	if !ok {
 		return nil, fmt.Errorf("worker %s sent no result", out.Worker)
 	}
@@ -177,7 +178,7 @@ func Here() (r batch.Runner, end func()) {
 
 // computeOnce is ComputePoint for this process alone: what fails here fails here again.
 func computeOnce(ctx context.Context, p work.Point, alive func()) ([]byte, error) {
-	body, err := ComputePoint(ctx, p, alive)
+	body, err := Compute(ctx, p, alive)
 	var refused *work.Refusal
 	if err != nil && ctx.Err() == nil && !errors.As(err, &refused) {
 		err = &work.Refusal{Err: err}

@@ -1,4 +1,4 @@
-package cluster
+package session
 
 import (
 	"bufio"
@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"io"
 
+	"drtmx/cluster/strictjson"
+	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 	"drtmx/engine/knob"
 )
 
-// SessionFormat is the version of the session file. Older and newer ones are
+// Format is the version of the session file. Older and newer ones are
 // refused: a session is replayed by the drtmx that wrote it.
-const SessionFormat = 1
+const Format = 1
 
 // A session file is JSON lines, one record each, written as the run goes:
 //
@@ -108,16 +110,16 @@ func (g *Segment) EndNS() int64 {
 }
 
 const (
-	sessionLineLimit = 4 << 20
+	SessionLineLimit = 4 << 20
 	sessionLineCount = 4 << 20
-	// changesLimit bounds what one system remembers of its session: a person
+	// ChangesLimit bounds what one system remembers of its session: a person
 	// cannot reach it, a script in a loop can.
-	changesLimit = 100_000
+	ChangesLimit = 100_000
 )
 
-// ReadSession reads a recorded session. What is wrong is said with its line; a
+// Read reads a recorded session. What is wrong is said with its line; a
 // torn last line is not wrong.
-func ReadSession(r io.Reader) (*Session, error) {
+func Read(r io.Reader) (*Session, error) {
 	br := bufio.NewReaderSize(r, 64<<10)
 	s := &Session{}
 	for line := 1; ; line++ {
@@ -155,8 +157,8 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 	var text []byte
 	for {
 		part, err := br.ReadSlice('\n')
-		if len(text)+len(part) > sessionLineLimit {
-			return nil, fmt.Errorf("longer than %d bytes", sessionLineLimit)
+		if len(text)+len(part) > SessionLineLimit {
+			return nil, fmt.Errorf("longer than %d bytes", SessionLineLimit)
 		}
 		text = append(text, part...)
 		switch err {
@@ -182,17 +184,17 @@ func (s *Session) add(text []byte) error {
 		switch {
 		case probe.Session.Format == nil:
 			return errors.New("header without format; give a file that drtmx up --session wrote")
-		case *probe.Session.Format != SessionFormat:
+		case *probe.Session.Format != Format:
 			return fmt.Errorf("session format %d, this drtmx reads %d: replay it with the drtmx that wrote it (code %s)",
-				*probe.Session.Format, SessionFormat, oneLine(probe.Session.Code))
+				*probe.Session.Format, Format, words.OneLine(probe.Session.Code))
 		}
 	}
-	err := decodeStrict(text, &rec)
+	err := strictjson.Decode(text, &rec)
 	if len(s.Segments) == 0 && (err != nil || rec.Session == nil) {
 		return errors.New("is no session's header; give a file that drtmx up --session wrote")
 	}
 	if err != nil {
-		return fmt.Errorf("not a session record: %s", oneLine(err.Error()))
+		return fmt.Errorf("not a session record: %s", words.OneLine(err.Error()))
 	}
 	if n := rec.fields(); n != 1 {
 		return fmt.Errorf("a record has one field, this one has %d", n)

@@ -1,4 +1,4 @@
-package cluster
+package system
 
 // Snapshot is how a system stood after its latest slice.
 type Snapshot struct {

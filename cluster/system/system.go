@@ -1,4 +1,4 @@
-package cluster
+package system
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime/debug"
 
+	"drtmx/cluster/words"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -50,7 +51,7 @@ var _ System = (*engine.System)(nil)
 // on error. It tells its progress, unless nil.
 type Opener func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error)
 
-func openEngine(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
+func OpenEngine(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
 	s, err := engine.OpenWith(ctx, spec, progress)
 	if err != nil {
 		return nil, err // not a nil *engine.System in a System
@@ -58,9 +59,9 @@ func openEngine(ctx context.Context, spec experiment.Spec, progress engine.Progr
 	return s, nil
 }
 
-// guarded calls f and turns a panic into an error of one line. A panic in a
+// Guard calls f and turns a panic into an error of one line. A panic in a
 // system is a simulator bug: it ends that system, not the agent.
-func guarded(what string, f func() error) (err error) {
+func Guard(what string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &PanicError{What: what, Value: fmt.Sprint(p), Stack: string(debug.Stack())}
@@ -77,10 +78,10 @@ type PanicError struct {
 }
 
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("%s: simulator bug: %s", e.What, oneLine(e.Value))
+	return fmt.Sprintf("%s: simulator bug: %s", e.What, words.OneLine(e.Value))
 }
 
-// closeSystem ends a system whose simulator may be in any state.
-func closeSystem(s System) {
-	_ = guarded("close", func() error { s.Close(); return nil })
+// Close ends a system whose simulator may be in any state.
+func Close(s System) {
+	_ = Guard("close", func() error { s.Close(); return nil })
 }

@@ -1,4 +1,4 @@
-package cluster
+package lab
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"drtmx/cluster/words"
 	"drtmx/cluster/work"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
@@ -21,7 +22,7 @@ import (
 
 // Lab is where workers compute the points of sweeps and figures: a NATS server with JetStream that they and this process
 // are connected to. See package work.
-type labConn struct {
+type Lab struct {
 	URL string
 	q   *work.Remote
 	s   *sender
@@ -31,20 +32,20 @@ type labConn struct {
 	procs []*process
 }
 
-// openLab connects to a lab, as "nats://host:4222".
-func openLab(ctx context.Context, o work.Options) (*labConn, error) {
+// Open connects to a lab, as "nats://host:4222".
+func Open(ctx context.Context, o work.Options) (*Lab, error) {
 	q, err := work.Dial(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	return &labConn{URL: o.URL, q: q, s: newSender(q, underWay, 0)}, nil
+	return &Lab{URL: o.URL, q: q, s: newSender(q, underWay, 0)}, nil
 }
 
 // Runner computes runs in the lab.
-func (l *labConn) Runner() batch.Runner { return l.s }
+func (l *Lab) Runner() batch.Runner { return l.s }
 
 // Close leaves the lab. One that StartLab started ends.
-func (l *labConn) Close() {
+func (l *Lab) Close() {
 	l.q.Close()
 	for i := len(l.procs) - 1; i >= 0; i-- { // the server last
 		l.procs[i].end()
@@ -54,8 +55,8 @@ func (l *labConn) Close() {
 	}
 }
 
-// LabWorkers are the workers of a lab.
-type LabWorkers struct {
+// Workers are the workers of a lab.
+type Workers struct {
 	Same   []work.Info // those with the code of this process, which take its points
 	Others []work.Info
 	// Beyond is how many points under way no worker has the memory for, BeyondBytes what the largest needs.
@@ -64,12 +65,12 @@ type LabWorkers struct {
 }
 
 // Ask is who works in the lab now.
-func (l *labConn) Ask(ctx context.Context) (*LabWorkers, error) {
+func (l *Lab) Ask(ctx context.Context) (*Workers, error) {
 	list, err := l.q.Workers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var w LabWorkers
+	var w Workers
 	for _, i := range list {
 		if i.Code == result.CodeVersion() {
 			w.Same = append(w.Same, i)
@@ -82,7 +83,7 @@ func (l *labConn) Ask(ctx context.Context) (*LabWorkers, error) {
 }
 
 // AtOnce is how many points the workers with this code compute at once.
-func (w *LabWorkers) AtOnce() (n int) {
+func (w *Workers) AtOnce() (n int) {
 	for _, i := range w.Same {
 		n += i.Parallel
 	}
@@ -90,7 +91,7 @@ func (w *LabWorkers) AtOnce() (n int) {
 }
 
 // Trouble says in a line why points wait; "" where none has to.
-func (w *LabWorkers) Trouble() string {
+func (w *Workers) Trouble() string {
 	switch {
 	case len(w.Same) == 0 && len(w.Others) == 0:
 		return "no worker is there: points wait; start workers with drtmx worker --server URL"
@@ -103,7 +104,7 @@ func (w *LabWorkers) Trouble() string {
 }
 
 // Line is how many there are and what they do, in a line.
-func (w *LabWorkers) Line() string {
+func (w *Workers) Line() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d workers", len(w.Same))
 	if len(w.Same) == 1 {
@@ -128,7 +129,7 @@ func (w *LabWorkers) Line() string {
 	return b.String()
 }
 
-func (w *LabWorkers) String() string {
+func (w *Workers) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d workers with this code, %d points at once; %d of other code", len(w.Same), w.AtOnce(), len(w.Others))
 	for _, i := range w.Same {
@@ -145,7 +146,7 @@ func memoryText(n int64) string {
 }
 
 // HTML is the same as a table.
-func (w *LabWorkers) HTML() string {
+func (w *Workers) HTML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<p>%d workers with this code, %d of other code</p><table><tr><th>worker</th><th>points at once</th><th>memory</th><th>points done</th><th>per minute</th></tr>", len(w.Same), len(w.Others))
 	for _, i := range w.Same {
@@ -154,19 +155,19 @@ func (w *LabWorkers) HTML() string {
 	return b.String() + "</table>"
 }
 
-func (l *labConn) String() string { return "lab at " + l.URL }
+func (l *Lab) String() string { return "lab at " + l.URL }
 
 // HTML is String for a notebook.
-func (l *labConn) HTML() string { return "<p>" + html.EscapeString(l.String()) + "</p>" }
+func (l *Lab) HTML() string { return "<p>" + html.EscapeString(l.String()) + "</p>" }
 
 const (
 	maxLocal   = 64
 	startLimit = 20 * time.Second
 )
 
-// newLab starts a server and so many workers on this machine, each a process of its own with one point at once. It needs the
+// Start starts a server and so many workers on this machine, each a process of its own with one point at once. It needs the
 // command drtmx; see CommandPath. Close ends them, and so does the end of this process.
-func newLab(ctx context.Context, workers int) (_ *labConn, err error) {
+func Start(ctx context.Context, workers int) (_ *Lab, err error) {
 	if workers < 1 || workers > maxLocal {
 		return nil, &experiment.SpecError{Field: "workers", Value: fmt.Sprint(workers), Rule: fmt.Sprintf("must be from 1 to %d", maxLocal), Next: "one per core is enough"}
 	}
@@ -178,7 +179,7 @@ func newLab(ctx context.Context, workers int) (_ *labConn, err error) {
 	if err != nil {
 		return nil, err
 	}
-	lab := &labConn{dir: dir}
+	lab := &Lab{dir: dir}
 	defer func() {
 		if err != nil {
 			for _, p := range lab.procs {
@@ -192,7 +193,7 @@ func newLab(ctx context.Context, workers int) (_ *labConn, err error) {
 		return nil, err
 	}
 	lab.procs = append(lab.procs, server)
-	joined, err := openLab(ctx, work.Options{URL: server.first})
+	joined, err := Open(ctx, work.Options{URL: server.first})
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +209,7 @@ func newLab(ctx context.Context, workers int) (_ *labConn, err error) {
 }
 
 // gather waits until so many workers answer.
-func (l *labConn) gather(ctx context.Context, workers int) error {
+func (l *Lab) gather(ctx context.Context, workers int) error {
 	for began := time.Now(); time.Since(began) < startLimit; {
 		w, err := l.Ask(ctx)
 		if err != nil {
@@ -269,7 +270,7 @@ func startCommand(command string, args ...string) (*process, error) {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if p.first = strings.TrimSpace(line); err != nil {
 		p.end()
-		return nil, fmt.Errorf("%s %s: %s", command, args[0], oneLine(trouble.String()))
+		return nil, fmt.Errorf("%s %s: %s", command, args[0], words.OneLine(trouble.String()))
 	}
 	return p, nil
 }

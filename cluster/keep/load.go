@@ -1,4 +1,4 @@
-package cluster
+package keep
 
 import (
 	"bytes"
@@ -19,8 +19,8 @@ type Kept struct {
 	Results []*result.Result // nil where one has left the cache of points
 }
 
-// LoadKept is a kept run by its id, or the run with a number in one as r12.3: then that is its only result.
-func LoadKept(s *runs.Store, ref string) (*Kept, error) {
+// Load is a kept run by its id, or the run with a number in one as r12.3: then that is its only result.
+func Load(s *runs.Store, ref string) (*Kept, error) {
 	id, n, err := runs.ParseID(ref)
 	if err != nil {
 		return nil, err
@@ -109,9 +109,9 @@ func (k *Kept) Value() (any, error) {
 		return out, json.Unmarshal(k.Document, &out.Means)
 	case formSystems:
 		return result.CompareSystems(k.Results), nil
-	case formSweep:
+	case FormSweep:
 		return k.sweep()
-	case formFigure:
+	case FormFigure:
 		list, err := compactJSON(append([]*result.Result{}, k.Results...))
 		if err != nil {
 			return nil, err
@@ -145,11 +145,11 @@ func (k *Kept) sweep() (*batch.SweepResult, error) {
 	return doc.Sweep, nil
 }
 
-// CompareKept compares two kept runs, or runs in them.
-func CompareKept(s *runs.Store, a, b string) (*result.Comparison, error) {
+// Compare compares two kept runs, or runs in them.
+func Compare(s *runs.Store, a, b string) (*result.Comparison, error) {
 	var rs [2]*result.Result
 	for i, ref := range []string{a, b} {
-		k, err := LoadKept(s, ref)
+		k, err := Load(s, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -160,12 +160,12 @@ func CompareKept(s *runs.Store, a, b string) (*result.Comparison, error) {
 	return result.Compare(rs[0], rs[1]), nil
 }
 
-// KeptTable is a row for every run in these: the one that it is in, and what ResultTable says of it. A result that has
+// Table is a row for every run in these: the one that it is in, and what ResultTable says of it. A result that has
 // left the cache of points is a row without numbers.
-func KeptTable(s *runs.Store, list []runs.Kept) (*tidy.Table, error) {
+func Table(s *runs.Store, list []runs.Kept) (*tidy.Table, error) {
 	t := &tidy.Table{}
 	for _, row := range list {
-		k, err := LoadKept(s, row.ID.String())
+		k, err := Load(s, row.ID.String())
 		if err != nil {
 			return nil, err
 		}
@@ -185,8 +185,8 @@ func KeptTable(s *runs.Store, list []runs.Kept) (*tidy.Table, error) {
 	return t, nil
 }
 
-// SpecOfKept is the spec of a result that may be of another version of the code: knobs that it did not have are as
+// SpecOf is the spec of a result that may be of another version of the code: knobs that it did not have are as
 // they are by default, and those that are no more are left out.
-func SpecOfKept(r *result.Result) (experiment.Spec, error) {
+func SpecOf(r *result.Result) (experiment.Spec, error) {
 	return experiment.SpecOf("", canonical(r.Spec))
 }

@@ -1,4 +1,4 @@
-package cluster
+package keep
 
 import (
 	"encoding/json"
@@ -9,38 +9,38 @@ import (
 	"drtmx/engine/result"
 )
 
-// keepSweep keeps a sweep in the user's run store. Where that fails the store remembers why; the sweep is whole.
-func keepSweep(note string, spec experiment.Spec, r *batch.SweepResult) {
+// OwnSweep keeps a sweep in the user's run store. Where that fails the store remembers why; the sweep is whole.
+func OwnSweep(note string, spec experiment.Spec, r *batch.SweepResult) {
 	if s, err := runs.Default(); err == nil {
-		_, err = KeepSweep(s, note, spec, r)
+		_, err = Sweep(s, note, spec, r)
 		s.Lost(err)
 	}
 }
 
-// RunCache is the user's run store, or nil where there can be none.
-func RunCache() batch.Cache {
+// Cache is the user's run store, or nil where there can be none.
+func Cache() batch.Cache {
 	s, err := runs.Default()
 	if err != nil {
 		return nil // every run is then computed
 	}
-	return StoreCache(s)
+	return CacheOf(s)
 }
 
-// StoreCache keeps results in a run store.
-func StoreCache(s *runs.Store) batch.Cache { return storeCache{s} }
+// CacheOf keeps results in a run store.
+func CacheOf(s *runs.Store) batch.Cache { return storeCache{s} }
 
 type storeCache struct{ s *runs.Store }
 
 func (c storeCache) Get(key string) (*result.Result, bool) {
-	b, ok := c.s.Get(storeKey(key))
+	b, ok := c.s.Get(StoreKey(key))
 	if !ok {
 		return nil, false
 	}
-	return readResult(b)
+	return ReadResult(b)
 }
 
-// readResult is a result from its JSON.
-func readResult(b []byte) (*result.Result, bool) {
+// ReadResult is a result from its JSON.
+func ReadResult(b []byte) (*result.Result, bool) {
 	r := &result.Result{}
 	if json.Unmarshal(b, r) != nil {
 		return nil, false
@@ -54,7 +54,7 @@ func (c storeCache) Put(key string, r *result.Result) error {
 		return err
 	}
 	// A full or read-only disk costs time later, not this result.
-	c.s.Lost(c.s.Put(storeKey(key), b))
+	c.s.Lost(c.s.Put(StoreKey(key), b))
 	return nil
 }
 
@@ -74,8 +74,8 @@ func (c storeCache) Compute(pkg, name string, options any, compute func() ([]byt
 	return body, err
 }
 
-// storeKey makes a key of the store from one of the engine, whatever its form. It is that of the run's point as well.
-func storeKey(k string) string {
+// StoreKey makes a key of the store from one of the engine, whatever its form. It is that of the run's point as well.
+func StoreKey(k string) string {
 	key, err := runs.Key(result.CodeVersion(), "result", k)
 	if err != nil {
 		return "" // a string is always JSON; the store refuses "" in any case

@@ -1,4 +1,4 @@
-package cluster
+package keep
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"drtmx/cluster/runs"
+	"drtmx/cluster/words"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -20,13 +21,13 @@ const (
 	formRun     = "run"     // the result
 	formSeeds   = "seeds"   // a batch.SeedsResult
 	formSystems = "systems" // a result.Systems
-	formSweep   = "sweep"
-	formFigure  = "figure"
+	FormSweep   = "sweep"
+	FormFigure  = "figure"
 	formSession = "session" // the result up to the end, and the recording
 )
 
-// KeepRun keeps a run under a note, which may be "".
-func KeepRun(s *runs.Store, note string, r *result.Result) (runs.ID, error) {
+// Run keeps a run under a note, which may be "".
+func Run(s *runs.Store, note string, r *result.Result) (runs.ID, error) {
 	m, err := ownMember(r)
 	if err != nil {
 		return 0, err
@@ -34,8 +35,8 @@ func KeepRun(s *runs.Store, note string, r *result.Result) (runs.ID, error) {
 	return s.Keep(keptOf(runs.KindRun, formRun, note, r).Kept, []runs.Member{m})
 }
 
-// KeepSeeds keeps the runs of several seeds as one.
-func KeepSeeds(s *runs.Store, note string, r *batch.SeedsResult) (runs.ID, error) {
+// Seeds keeps the runs of several seeds as one.
+func Seeds(s *runs.Store, note string, r *batch.SeedsResult) (runs.ID, error) {
 	members, err := ownMembers(r.Runs)
 	if err != nil {
 		return 0, err
@@ -50,8 +51,8 @@ func KeepSeeds(s *runs.Store, note string, r *batch.SeedsResult) (runs.ID, error
 	return s.Keep(k.Kept, members)
 }
 
-// KeepSystems keeps systems side by side as one.
-func KeepSystems(s *runs.Store, note string, r *result.Systems) (runs.ID, error) {
+// Systems keeps systems side by side as one.
+func Systems(s *runs.Store, note string, r *result.Systems) (runs.ID, error) {
 	members, err := ownMembers(r.Systems)
 	if err != nil {
 		return 0, err
@@ -66,14 +67,14 @@ func KeepSystems(s *runs.Store, note string, r *result.Systems) (runs.ID, error)
 	return s.Keep(k.Kept, members)
 }
 
-// KeepSession keeps what a live system came to, with its recording, from which it runs again.
-func KeepSession(s *runs.Store, note string, r *result.Result, recording []byte) (runs.ID, error) {
+// Session keeps what a live system came to, with its recording, from which it runs again.
+func Session(s *runs.Store, note string, r *result.Result, recording []byte) (runs.ID, error) {
 	m, err := ownMember(r)
 	if err != nil {
 		return 0, err
 	}
 	k := keptOf(runs.KindSession, formSession, note, r)
-	k.about(nsText(r.FromNS+r.VirtualNS) + ", " + counted(len(r.Changes), "change"))
+	k.about(words.NS(r.FromNS+r.VirtualNS) + ", " + words.Counted(len(r.Changes), "change"))
 	if len(recording) <= runs.EntryLimitBytes {
 		k.Recording = recording
 	}
@@ -86,8 +87,8 @@ type sweepDocument struct {
 	Runs  []int              `json:"runs"`
 }
 
-// KeepSweep keeps a sweep of a spec. The same one, computed again by the same code, takes its place.
-func KeepSweep(s *runs.Store, note string, spec experiment.Spec, r *batch.SweepResult) (runs.ID, error) {
+// Sweep keeps a sweep of a spec. The same one, computed again by the same code, takes its place.
+func Sweep(s *runs.Store, note string, spec experiment.Spec, r *batch.SweepResult) (runs.ID, error) {
 	base, err := experiment.Resolve(spec)
 	if err != nil {
 		return 0, err
@@ -112,7 +113,7 @@ func KeepSweep(s *runs.Store, note string, spec experiment.Spec, r *batch.SweepR
 		delete(base, a.Knob)
 		over = append(over, a.Knob)
 	}
-	k := keptOf(runs.KindSweep, formSweep, note, all[0])
+	k := keptOf(runs.KindSweep, FormSweep, note, all[0])
 	k.About, k.Numbers = fmt.Sprintf("over %s, %d points", strings.Join(over, " and "), len(r.Points)), runs.Numbers{}
 	k.together(all)
 	if k.Spec, err = compactJSON(base); err != nil {
@@ -127,8 +128,8 @@ func KeepSweep(s *runs.Store, note string, spec experiment.Spec, r *batch.SweepR
 	return s.Keep(k.Kept, members)
 }
 
-// KeptFigure is what is kept of a figure.
-type KeptFigure struct {
+// FigureRecord is what is kept of a figure.
+type FigureRecord struct {
 	ID, Scale string
 	About     string           // what became of its claims
 	Set       experiment.Knobs // that the reader changed
@@ -139,15 +140,15 @@ type KeptFigure struct {
 	Runs      []*result.Result // in the order of that list; nil where there is none
 }
 
-// KeepFigure keeps a figure. The same one, computed again by the same code, takes its place.
-func KeepFigure(s *runs.Store, note string, f KeptFigure) (runs.ID, error) {
+// Figure keeps a figure. The same one, computed again by the same code, takes its place.
+func Figure(s *runs.Store, note string, f FigureRecord) (runs.ID, error) {
 	members, err := pointMembers(f.Runs)
 	if err != nil {
 		return 0, err
 	}
-	k := keeping{runs.Kept{Kind: runs.KindFigure, Form: formFigure, Note: note, Code: result.CodeVersion(), Digest: f.Digest}}
+	k := keeping{runs.Kept{Kind: runs.KindFigure, Form: FormFigure, Note: note, Code: result.CodeVersion(), Digest: f.Digest}}
 	k.together(f.Runs)
-	if k.About = strings.TrimSpace(f.ID+" "+f.Scale+" "+knobText(f.Set)) + ": " + f.About; len(f.Runs) == 0 {
+	if k.About = strings.TrimSpace(f.ID+" "+f.Scale+" "+words.Knobs(f.Set)) + ": " + f.About; len(f.Runs) == 0 {
 		k.WallMS = f.WallMS // else that of its runs, which it need not have waited for
 	}
 	if k.Document, err = compactJSON(f.Document); err != nil {
@@ -183,7 +184,7 @@ func (k *keeping) about(more string) {
 	var parts []string
 	if json.Unmarshal(k.Spec, &spec) == nil {
 		changed := NonDefault(spec)
-		for _, name := range sortedKnobs(changed) {
+		for _, name := range words.SortedKnobs(changed) {
 			if !slices.Contains(measuringKnobs, name) {
 				parts = append(parts, name+"="+experiment.Format(name, changed[name]))
 			}
@@ -314,7 +315,7 @@ func PointKey(r *result.Result) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return storeKey(key), nil
+	return StoreKey(key), nil
 }
 
 // canonical are knobs as the registry has them, whatever JSON has made of their types. What today's registry does not

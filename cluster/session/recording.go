@@ -1,6 +1,8 @@
-package cluster
+package session
 
 import (
+	"drtmx/cluster/system"
+	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -19,10 +21,10 @@ type Recording struct {
 }
 
 // recording is what became of a segment that was run again.
-func (g *Segment) recording(sys System, events []Event) Recording {
+func (g *Segment) recording(sys system.System, events []Event) Recording {
 	r := Recording{Header: g.Header, AtNS: sys.NowNS(), Digest: sys.Digest(), Events: events, Windows: sys.Windows(0), Knobs: sys.Knobs(), Nodes: sys.Inside()}
 	if err := sys.Err(); err != nil {
-		r.Failed = oneLine(err.Error())
+		r.Failed = words.OneLine(err.Error())
 	}
 	return r
 }

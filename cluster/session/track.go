@@ -1,10 +1,11 @@
-package cluster
+package session
 
 import (
 	"context"
 	"fmt"
 	"time"
 
+	"drtmx/cluster/system"
 	"drtmx/engine"
 	"drtmx/engine/result"
 )
@@ -14,20 +15,20 @@ const (
 	// most about this long.
 	SliceWall  = 15 * time.Millisecond
 	firstSlice = 10_000 // ns of virtual time, before the speed is known
-	sliceLimit = int64(time.Second)
+	SliceLimit = int64(time.Second)
 	sliceLeast = int64(1_000) // of a slice that takes long whatever its length, as on a computer that has other work
 )
 
 // Track is a system on its way through virtual time: it goes in slices that take about equally long, and
 // hashes the windows that it cuts. Whoever runs a session again does both as whoever recorded it.
 type Track struct {
-	Sys   System
+	Sys   system.System
 	slice int64
 	hash  windowHash
 }
 
 // NewTrack begins where the system is opened.
-func NewTrack(sys System) Track { return Track{Sys: sys, slice: firstSlice} }
+func NewTrack(sys system.System) Track { return Track{Sys: sys, slice: firstSlice} }
 
 // Slice is how far the next slice may go.
 func (t *Track) Slice() int64 { return t.slice }
@@ -37,12 +38,12 @@ func (t *Track) Slice() int64 { return t.slice }
 func (t *Track) Slide(d int64, aim time.Duration) error {
 	draining := t.Sys.State() == engine.StateDraining
 	began := time.Now()
-	err := guarded("advance", func() error { return t.Sys.Advance(d) })
+	err := system.Guard("advance", func() error { return t.Sys.Advance(d) })
 	switch wall := time.Since(began); {
 	case wall > 2*aim:
 		t.slice = max(sliceLeast, int64(float64(d)*float64(aim)/float64(wall)))
 	case wall < aim/2 && d >= t.slice && !draining:
-		t.slice = min(2*t.slice, sliceLimit)
+		t.slice = min(2*t.slice, SliceLimit)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
-package cluster
+package session
 
 import (
+	"drtmx/cluster/system"
 	"drtmx/engine/experiment"
 	"strings"
 )
@@ -17,8 +18,8 @@ type Event struct {
 	Text      string           `json:"text,omitempty"`
 }
 
-// valuesOf are the present values of the knobs in k.
-func valuesOf(sys System, k experiment.Knobs) experiment.Knobs {
+// ValuesOf are the present values of the knobs in k.
+func ValuesOf(sys system.System, k experiment.Knobs) experiment.Knobs {
 	was := experiment.Knobs{}
 	before := sys.Values()
 	for name := range k {
@@ -29,8 +30,8 @@ func valuesOf(sys System, k experiment.Knobs) experiment.Knobs {
 	return was
 }
 
-// kindOf names the event of a change.
-func kindOf(k experiment.Knobs) string {
+// KindOf names the event of a change.
+func KindOf(k experiment.Knobs) string {
 	kind := "knob"
 	for name := range k {
 		if name == "preset" {

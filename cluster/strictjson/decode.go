@@ -1,4 +1,4 @@
-package cluster
+package strictjson
 
 import (
 	"bytes"
@@ -9,11 +9,13 @@ import (
 	"reflect"
 	"strings"
 	"unicode"
+
+	"drtmx/cluster/words"
 )
 
-// decodeStrict decodes one JSON value: no unknown fields, nothing after it,
+// Decode decodes one JSON value: no unknown fields, nothing after it,
 // numbers as written.
-func decodeStrict(text []byte, into any) error {
+func Decode(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	d.UseNumber()
@@ -47,14 +49,14 @@ func misfit(err error) error {
 	return errors.New(strings.TrimSpace(t.Field + " must be " + want + ", not " + t.Value))
 }
 
-// decodeOnce is decodeStrict for what a person or a script sends. It refuses a name that is
+// DecodeOnce is decodeStrict for what a person or a script sends. It refuses a name that is
 // given twice: one of the two values would be lost without a word.
-func decodeOnce(b []byte, into any) error {
-	if err := decodeStrict(b, into); err != nil {
-		return fmt.Errorf("not the JSON expected here: %s", oneLine(err.Error()))
+func DecodeOnce(b []byte, into any) error {
+	if err := Decode(b, into); err != nil {
+		return fmt.Errorf("not the JSON expected here: %s", words.OneLine(err.Error()))
 	}
 	if name := repeatedKey(b); name != "" {
-		return fmt.Errorf("%s is given twice; give each once", clip(name))
+		return fmt.Errorf("%s is given twice; give each once", words.Clip(name))
 	}
 	return nil
 }

@@ -1,9 +1,10 @@
-package cluster
+package lab
 
 import (
 	"encoding/json"
 	"testing"
 
+	"drtmx/cluster/keep"
 	"drtmx/cluster/work"
 	"drtmx/engine/experiment"
 )
@@ -58,14 +59,14 @@ func TestComputePointRefusesOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := ComputePoint(t.Context(), p, func() {})
-	if r, ok := readResult(body); err != nil || !ok || r.Digest == "" {
+	body, err := Compute(t.Context(), p, func() {})
+	if r, ok := keep.ReadResult(body); err != nil || !ok || r.Digest == "" {
 		t.Fatalf("%v", err)
 	}
 	for name, text := range map[string]string{"another spec": `{"set":{"nodes":3}}`, "no spec": `[]`, "a field too many": `{"extra":1}`, "a knob that is none": `{"set":{"nodez":3}}`} {
 		q := p
 		q.Spec = json.RawMessage(text)
-		if _, err := ComputePoint(t.Context(), q, func() {}); !isRefusal(err) {
+		if _, err := Compute(t.Context(), q, func() {}); !isRefusal(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package cluster
+package words
 
 import (
 	"fmt"
@@ -10,24 +10,24 @@ import (
 	"drtmx/engine/experiment"
 )
 
-// nsText writes virtual time as a person reads it.
-func nsText(ns int64) string {
+// NS writes virtual time as a person reads it.
+func NS(ns int64) string {
 	switch a := math.Abs(float64(ns)); {
 	case a >= 1e9:
-		return trim(float64(ns)/1e9) + " s"
+		return Number(float64(ns)/1e9) + " s"
 	case a >= 1e6:
-		return trim(float64(ns)/1e6) + " ms"
+		return Number(float64(ns)/1e6) + " ms"
 	case a >= 1e3:
-		return trim(float64(ns)/1e3) + " µs"
+		return Number(float64(ns)/1e3) + " µs"
 	}
 	return fmt.Sprintf("%d ns", ns)
 }
 
-// trim writes four significant digits without trailing zeros, and a count in full.
-func trim(x float64) string { return charts.Digits(x, 4) }
+// Number writes four significant digits without trailing zeros, and a count in full.
+func Number(x float64) string { return charts.Digits(x, 4) }
 
-// rateText writes requests per second.
-func rateText(x float64) string {
+// Rate writes requests per second.
+func Rate(x float64) string {
 	switch {
 	case x >= 1e9:
 		return charts.Digits(x/1e9, 3) + " G/s"
@@ -39,24 +39,24 @@ func rateText(x float64) string {
 	return charts.Digits(x, 3) + " /s"
 }
 
-func usText(x float64) string {
+func Micros(x float64) string {
 	if x == 0 {
 		return "–" // too few samples
 	}
 	return charts.Digits(x, 3) + " µs"
 }
 
-func percent(x float64) string {
+func Percent(x float64) string {
 	if x >= 0.995 {
 		return "100 %"
 	}
 	return fmt.Sprintf("%.2g %%", 100*x)
 }
 
-// signed writes a relative change.
-func signed(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }
+// Change writes a relative change.
+func Change(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }
 
-func sortedKnobs(k experiment.Knobs) []string {
+func SortedKnobs(k experiment.Knobs) []string {
 	names := make([]string, 0, len(k))
 	for n := range k {
 		names = append(names, n)
@@ -65,9 +65,9 @@ func sortedKnobs(k experiment.Knobs) []string {
 	return names
 }
 
-func knobText(k experiment.Knobs) string {
+func Knobs(k experiment.Knobs) string {
 	var b strings.Builder
-	for i, n := range sortedKnobs(k) {
+	for i, n := range SortedKnobs(k) {
 		if i > 0 {
 			b.WriteString(", ")
 		}
@@ -76,16 +76,16 @@ func knobText(k experiment.Knobs) string {
 	return b.String()
 }
 
-// counted writes a number of things.
-func counted(n int, thing string) string {
+// Counted writes a number of things.
+func Counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// oneLine keeps the first line of a text that may come from anywhere.
-func oneLine(s string) string {
+// OneLine keeps the first line of a text that may come from anywhere.
+func OneLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	if r := []rune(s); len(r) > 500 {
 		s = string(r[:497]) + "..."
@@ -98,7 +98,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-func clip(s string) string {
+func Clip(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:57]) + "..."
 	}

@@ -1,4 +1,4 @@
-package cluster
+package session
 
 import (
 	"bytes"
@@ -18,15 +18,15 @@ func TestDifferentDigestsLookDifferent(t *testing.T) {
 		if i < len(digest) {
 			recorded += "x" + digest[i+1:]
 		} else {
-			recorded += strings.Repeat("x", sessionLineLimit)
+			recorded += strings.Repeat("x", SessionLineLimit)
 		}
-		said := differs(Checkpoint{Digest: recorded}, Checkpoint{Digest: digest}).Error()
+		said := Differs(Checkpoint{Digest: recorded}, Checkpoint{Digest: digest}).Error()
 		has, want, ok := strings.Cut(strings.TrimPrefix(said, "replay at 0 ns: digest "), ", recorded ")
 		if !ok || has == want || has == "" || !strings.HasPrefix(digest, has) || !strings.HasPrefix(recorded, want) || len(said) > 200 {
 			t.Errorf("at %d: %.300q", i, said)
 		}
 	}
-	if d := differs(Checkpoint{Digest: digest}, Checkpoint{Digest: digest}); d != nil {
+	if d := Differs(Checkpoint{Digest: digest}, Checkpoint{Digest: digest}); d != nil {
 		t.Errorf("of the same: %v", d)
 	}
 }
@@ -38,7 +38,7 @@ func FuzzReadSession(f *testing.F) {
 	f.Add([]byte(`{"session":{"format":2}}` + "\n"))
 	f.Add([]byte("{}\n[]\nnull\n1e999\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s, err := ReadSession(bytes.NewReader(b))
+		s, err := Read(bytes.NewReader(b))
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("more than one line: %q", err)
@@ -62,7 +62,7 @@ func FuzzReadSession(f *testing.F) {
 			}
 		}
 		// What is whole reads the same again.
-		again, err := ReadSession(bytes.NewReader(b[:s.Bytes]))
+		again, err := Read(bytes.NewReader(b[:s.Bytes]))
 		if err != nil || again.Torn || len(again.Segments) != len(s.Segments) {
 			t.Errorf("the whole part: %v", err)
 		}
@@ -71,7 +71,7 @@ func FuzzReadSession(f *testing.F) {
 
 // What the disk says when it is asked to keep what it has is not forgotten.
 func TestSyncErrorEndsTheRecording(t *testing.T) {
-	file, err := createSession(filepath.Join(t.TempDir(), "s.jsonl"))
+	file, err := Create(filepath.Join(t.TempDir(), "s.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestSyncErrorEndsTheRecording(t *testing.T) {
 func TestFileWithoutItsHeaderIsRemoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	for range 2 {
-		file, err := createSession(path)
+		file, err := Create(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestFileWithoutItsHeaderIsRemoved(t *testing.T) {
 		if file.f, err = os.Open(path); err != nil { // takes nothing, as a disk that is full
 			t.Fatal(err)
 		}
-		if err := newRecorder(Header{}, file).begun(); !experiment.IsSpecError(err) || strings.Count(err.Error(), path) != 1 {
+		if err := NewRecorder(Header{}, file).Begun(); !experiment.IsSpecError(err) || strings.Count(err.Error(), path) != 1 {
 			t.Errorf("%v", err)
 		}
 	}

@@ -1,4 +1,4 @@
-package cluster
+package systemtest
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/system"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/history"
@@ -18,12 +19,12 @@ import (
 	"drtmx/engine/txn"
 )
 
-// fake is a System without a simulator: a number that changes every 100 ns of
+// Fake is a System without a simulator: a number that changes every 100 ns of
 // virtual time, so that digest and windows tell whether time and knobs went by
 // in the same way, however it was sliced.
-type fake struct {
+type Fake struct {
 	spec    experiment.Spec
-	values  experiment.Knobs
+	Held    experiment.Knobs
 	now     int64
 	mark    int64
 	state   uint64
@@ -33,65 +34,65 @@ type fake struct {
 	commits uint64
 	err     error
 
-	o fakeOptions
+	o Options
 }
 
-type fakeOptions struct {
-	failAt  int64         // virtual time
-	panicAt int64         // virtual time
-	drift   int64         // the state gets lost here: a replay that differs
-	slow    time.Duration // wall time per Advance
-	hang    chan struct{} // Advance waits for it
-	autoAt  int64         // virtual time at which a primitive changes by itself
-	opened  *atomic.Int32
-	closed  *atomic.Int32
+type Options struct {
+	FailAt  int64         // virtual time
+	PanicAt int64         // virtual time
+	Drift   int64         // the state gets lost here: a replay that differs
+	Slow    time.Duration // wall time per Advance
+	Hang    chan struct{} // Advance waits for it
+	AutoAt  int64         // virtual time at which a primitive changes by itself
+	Opened  *atomic.Int32
+	Closed  *atomic.Int32
 }
 
-const fakeWindow = 100_000
+const Window = 100_000
 
-func fakeOpener(o fakeOptions) Opener {
-	return func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
+func Opener(o Options) system.Opener {
+	return func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
 		v, err := experiment.Resolve(spec)
 		if err != nil {
 			return nil, err
 		}
-		if o.opened != nil {
-			o.opened.Add(1)
+		if o.Opened != nil {
+			o.Opened.Add(1)
 		}
 		seed := v["seed"].(int)
-		return &fake{spec: spec, values: v, version: 1, state: uint64(seed) + 1, o: o}, nil
+		return &Fake{spec: spec, Held: v, version: 1, state: uint64(seed) + 1, o: o}, nil
 	}
 }
 
-func (f *fake) Advance(d int64) error {
+func (f *Fake) Advance(d int64) error {
 	if f.err != nil {
 		return f.err
 	}
-	if f.o.hang != nil {
-		<-f.o.hang
+	if f.o.Hang != nil {
+		<-f.o.Hang
 	}
-	if f.o.slow > 0 {
-		time.Sleep(f.o.slow)
+	if f.o.Slow > 0 {
+		time.Sleep(f.o.Slow)
 	}
 	for until := f.now + d; f.now < until; {
-		if f.o.failAt > 0 && f.now == f.o.failAt {
+		if f.o.FailAt > 0 && f.now == f.o.FailAt {
 			f.err = fmt.Errorf("fake failure at %d ns", f.now)
 			return f.err
 		}
-		if f.o.panicAt > 0 && f.now == f.o.panicAt {
+		if f.o.PanicAt > 0 && f.now == f.o.PanicAt {
 			panic("bug\nwith a second line")
 		}
-		if f.o.drift > 0 && f.now == f.o.drift {
+		if f.o.Drift > 0 && f.now == f.o.Drift {
 			f.state++
 		}
 		if f.now%100 == 0 {
 			f.state = f.state*6364136223846793005 + uint64(f.now) + 1
 			f.commits++
 		}
-		if f.now = min(until, f.now/100*100+100); f.now%fakeWindow == 0 {
+		if f.now = min(until, f.now/100*100+100); f.now%Window == 0 {
 			f.windows = append(f.windows, result.Window{
-				Index: len(f.windows), T0NS: f.now - fakeWindow, T1NS: f.now, KnobsVersion: f.version,
-				Throughput: float64(f.state % 1000), Commits: fakeWindow / 100,
+				Index: len(f.windows), T0NS: f.now - Window, T1NS: f.now, KnobsVersion: f.version,
+				Throughput: float64(f.state % 1000), Commits: Window / 100,
 				LatencyUS: result.Latency{Mean: 3, P50: 2.5, P99: 9},
 				Phases:    map[string]result.PhaseStat{"commit": {MeanUS: 1, Share: 0.4}, "lock": {MeanUS: 1.5, Share: 0.6}},
 			})
@@ -100,20 +101,20 @@ func (f *fake) Advance(d int64) error {
 	return nil
 }
 
-func (f *fake) NowNS() int64 { return f.now }
+func (f *Fake) NowNS() int64 { return f.now }
 
-func (f *fake) State() string {
+func (f *Fake) State() string {
 	if f.err != nil {
 		return engine.StateFailed
 	}
 	return engine.StateRunning
 }
 
-func (f *fake) Err() error { return f.err }
+func (f *Fake) Err() error { return f.err }
 
-func (f *fake) Check(k experiment.Knobs) error {
+func (f *Fake) Check(k experiment.Knobs) error {
 	for name, v := range k {
-		if _, ok := f.values[name]; !ok {
+		if _, ok := f.Held[name]; !ok {
 			return &experiment.SpecError{Field: name, Rule: "no such knob"}
 		}
 		if name == "nodes" {
@@ -128,7 +129,7 @@ func (f *fake) Check(k experiment.Knobs) error {
 	return nil
 }
 
-func (f *fake) Set(k experiment.Knobs, by string) (result.Change, error) {
+func (f *Fake) Set(k experiment.Knobs, by string) (result.Change, error) {
 	if err := f.Check(k); err != nil {
 		return result.Change{}, err
 	}
@@ -137,7 +138,7 @@ func (f *fake) Set(k experiment.Knobs, by string) (result.Change, error) {
 		set[n] = v
 	}
 	for n, v := range k {
-		f.values[n] = v
+		f.Held[n] = v
 		set[n] = v
 		for _, c := range n + fmt.Sprint(v) {
 			f.state = f.state*31 + uint64(c)
@@ -150,19 +151,19 @@ func (f *fake) Set(k experiment.Knobs, by string) (result.Change, error) {
 	return c, nil
 }
 
-func (f *fake) KnobsVersion() int { return f.version }
+func (f *Fake) KnobsVersion() int { return f.version }
 
-func (f *fake) Spec() experiment.Spec { return f.spec }
+func (f *Fake) Spec() experiment.Spec { return f.spec }
 
-func (f *fake) Values() experiment.Knobs {
+func (f *Fake) Values() experiment.Knobs {
 	out := experiment.Knobs{}
-	for n, v := range f.values {
+	for n, v := range f.Held {
 		out[n] = v
 	}
 	return out
 }
 
-func (f *fake) Knobs() []experiment.KnobState {
+func (f *Fake) Knobs() []experiment.KnobState {
 	ks, err := experiment.Describe(f.spec)
 	if err != nil {
 		panic(err)
@@ -170,21 +171,21 @@ func (f *fake) Knobs() []experiment.KnobState {
 	return ks
 }
 
-func (f *fake) Windows(from int) []result.Window {
+func (f *Fake) Windows(from int) []result.Window {
 	if from >= len(f.windows) {
 		return nil
 	}
 	return append([]result.Window(nil), f.windows[from:]...)
 }
 
-func (f *fake) AutoChanges() (list []result.AutoChange) {
-	if f.o.autoAt > 0 && f.now >= f.o.autoAt {
-		list = append(list, result.AutoChange{VirtualNS: f.o.autoAt, Phase: "lock", From: "one-sided", To: "two-sided", Because: "so it is"})
+func (f *Fake) AutoChanges() (list []result.AutoChange) {
+	if f.o.AutoAt > 0 && f.now >= f.o.AutoAt {
+		list = append(list, result.AutoChange{VirtualNS: f.o.AutoAt, Phase: "lock", From: "one-sided", To: "two-sided", Because: "so it is"})
 	}
 	return list
 }
 
-func (f *fake) TraceWith(ctx context.Context, n int, _ func(done, total int)) (ts []engine.TxnTrace, err error) {
+func (f *Fake) TraceWith(ctx context.Context, n int, _ func(done, total int)) (ts []engine.TxnTrace, err error) {
 	for err == nil && len(ts) < n {
 		ts = append(ts, engine.TxnTrace{})
 		err = cmp.Or(f.Advance(1000), ctx.Err())
@@ -192,21 +193,21 @@ func (f *fake) TraceWith(ctx context.Context, n int, _ func(done, total int)) (t
 	return ts, err
 }
 
-func (f *fake) Types() []string { return []string{"fake"} }
+func (f *Fake) Types() []string { return []string{"fake"} }
 
-func (f *fake) Inside() []result.NodeInside { return nil }
+func (f *Fake) Inside() []result.NodeInside { return nil }
 
-func (f *fake) RecentLatency() *result.Histogram { return nil }
+func (f *Fake) RecentLatency() *result.Histogram { return nil }
 
-func (f *fake) RecentStaleness() *result.Histogram { return nil }
+func (f *Fake) RecentStaleness() *result.Histogram { return nil }
 
-func (f *fake) StalenessBound() (int64, bool) { return 0, false }
+func (f *Fake) StalenessBound() (int64, bool) { return 0, false }
 
-func (f *fake) Pick(engine.Choice) (*engine.Pick, error) {
+func (f *Fake) Pick(engine.Choice) (*engine.Pick, error) {
 	return nil, fmt.Errorf("a fake has no transactions to pick from")
 }
 
-func (f *fake) AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error {
+func (f *Fake) AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error {
 	if f.err != nil {
 		return f.err
 	}
@@ -216,9 +217,9 @@ func (f *fake) AddTransaction(name string, weight int, body func(tx *txn.Tx) err
 	return nil
 }
 
-func (f *fake) Mark() { f.mark = f.now }
+func (f *Fake) Mark() { f.mark = f.now }
 
-func (f *fake) Result() *result.Result {
+func (f *Fake) Result() *result.Result {
 	return &result.Result{Spec: f.Values(), FromNS: f.mark, VirtualNS: f.now - f.mark, Throughput: float64(f.state%1000) + 1,
 		LatencyUS: result.Latency{Mean: 3, P50: 2.5, P99: 9}, Digest: f.Digest(), Changes: f.changes,
 		Phases:     map[string]result.PhaseStat{"commit": {MeanUS: 1, Share: 0.4}, "lock": {MeanUS: 1.5, Share: 0.6}},
@@ -226,29 +227,29 @@ func (f *fake) Result() *result.Result {
 		Bottleneck: &result.Bottleneck{Resource: "cpu", Node: 1, Utilization: 0.9}}
 }
 
-func (f *fake) DrainWith(context.Context, engine.Progress) error { return nil }
+func (f *Fake) DrainWith(context.Context, engine.Progress) error { return nil }
 
-func (f *fake) RecordHistory(string, io.Writer) error { return nil }
+func (f *Fake) RecordHistory(string, io.Writer) error { return nil }
 
-func (f *fake) EndHistory() {}
+func (f *Fake) EndHistory() {}
 
-func (f *fake) Digest() string {
+func (f *Fake) Digest() string {
 	h := sha256.Sum256(fmt.Appendf(nil, "%d %d %d", f.now, f.state, f.version))
 	return hex.EncodeToString(h[:])
 }
 
-func (f *fake) Close() {
-	if f.o.closed != nil {
-		f.o.closed.Add(1)
+func (f *Fake) Close() {
+	if f.o.Closed != nil {
+		f.o.Closed.Add(1)
 	}
 }
 
-func smallSpec() experiment.Spec {
+func Spec() experiment.Spec {
 	return experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"seed": 7}}
 }
 
-// eventually waits for what is not said to take a certain time: only a hang fails.
-func eventually(t *testing.T, what string, ok func() bool) {
+// Eventually waits for what is not said to take a certain time: only a hang fails.
+func Eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; {
 		if ok() {

@@ -1,4 +1,4 @@
-package cluster
+package session
 
 import (
 	"bytes"
@@ -15,39 +15,40 @@ import (
 	"sync"
 	"time"
 
+	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
 
-// recorder remembers the session of one system, and writes it to a file as it
+// Recorder remembers the session of one system, and writes it to a file as it
 // grows if it has one. The memory keeps what a fork needs: header, changes and
 // the latest checkpoint.
 //
 // A record is written at once, so the death of the process loses nothing that
 // was acknowledged; a goroutine syncs the file once a second and at its end, so
 // the death of the machine loses a second.
-type recorder struct {
+type Recorder struct {
 	mu       sync.Mutex
 	header   Header
-	steps    []Step
+	Steps    []Step
 	marks    map[int]Checkpoint // how the system stood before the change that made a version; of some
 	segment  int                // counts the segments
 	last     *Checkpoint
 	end      bool
-	file     *sessionFile // nil: memory only
+	file     *File        // nil: memory only
 	writeErr error        // the first; recording to the file ends with it
 	lost     chan<- error // gets it, unless nil
 }
 
-func newRecorder(h Header, file *sessionFile) *recorder {
-	r := &recorder{file: file}
-	r.begin(h)
+func NewRecorder(h Header, file *File) *Recorder {
+	r := &Recorder{file: file}
+	r.Begin(h)
 	return r
 }
 
-// begun says why the file of a new recorder does not take even its header. Then it is
+// Begun says why the file of a new recorder does not take even its header. Then it is
 // removed: nothing is lost with it, and its name can be used again.
-func (r *recorder) begun() error {
+func (r *Recorder) Begun() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.file == nil {
@@ -67,71 +68,71 @@ func (r *recorder) begun() error {
 	return &experiment.SpecError{Field: "session", Value: path, Rule: "cannot be written: " + reason(err), Next: "name a file elsewhere"}
 }
 
-// begin starts a segment.
-func (r *recorder) begin(h Header) {
+// Begin starts a segment.
+func (r *Recorder) Begin(h Header) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.header, r.steps, r.marks, r.last, r.end = h, nil, nil, nil, false
+	r.header, r.Steps, r.marks, r.last, r.end = h, nil, nil, nil, false
 	r.segment++
 	r.write(&record{Session: &h})
 }
 
-// head describes the system as it was opened.
-func (r *recorder) head() Header {
+// Head describes the system as it was opened.
+func (r *Recorder) Head() Header {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.header
 }
 
-// opened are all knobs as the system was opened with them.
-func (r *recorder) opened() experiment.Knobs { return r.head().Values }
+// Opened are all knobs as the system was opened with them.
+func (r *Recorder) Opened() experiment.Knobs { return r.Head().Values }
 
-// continueRecorder goes on with a segment, which is in the file already; without one, in memory.
-func continueRecorder(g *Segment, file *sessionFile) *recorder {
-	r := &recorder{file: file, header: g.Header}
+// Continue goes on with a segment, which is in the file already; without one, in memory.
+func Continue(g *Segment, file *File) *Recorder {
+	r := &Recorder{file: file, header: g.Header}
 	for _, st := range g.Steps {
 		if st.Checkpoint != nil {
 			r.last = st.Checkpoint
 		} else {
-			r.steps = append(r.steps, st)
+			r.Steps = append(r.Steps, st)
 		}
 	}
 	return r
 }
 
-// tell names who is told, once, why the file is no longer written.
-func (r *recorder) tell(lost chan<- error) {
+// Tell names who is told, once, why the file is no longer written.
+func (r *Recorder) Tell(lost chan<- error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lost = lost
 }
 
-// full says why no further change can be recorded, nil if one can.
-func (r *recorder) full() error {
+// Full says why no further change can be recorded, nil if one can.
+func (r *Recorder) Full() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.steps) >= changesLimit {
-		return &fullSessionError{}
+	if len(r.Steps) >= ChangesLimit {
+		return &FullError{}
 	}
 	return nil
 }
 
-// fullSessionError refuses a change that the session has no room for (HTTP 409).
-type fullSessionError struct{}
+// FullError refuses a change that the session has no room for (HTTP 409).
+type FullError struct{}
 
-func (*fullSessionError) Error() string {
-	return fmt.Sprintf("session: %d changes, the limit; reset the system to begin another", changesLimit)
+func (*FullError) Error() string {
+	return fmt.Sprintf("session: %d changes, the limit; reset the system to begin another", ChangesLimit)
 }
 
-func (r *recorder) change(c Change) {
+func (r *Recorder) Change(c Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.steps = append(r.steps, Step{VirtualNS: c.VirtualNS, Change: &c})
+	r.Steps = append(r.Steps, Step{VirtualNS: c.VirtualNS, Change: &c})
 	r.write(&record{Change: &c})
 }
 
-// before keeps how the system stood before a change that is about to be recorded.
-func (r *recorder) before(version int, at Checkpoint) {
+// KeepBefore keeps how the system stood before a change that is about to be recorded.
+func (r *Recorder) KeepBefore(version int, at Checkpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.marks == nil {
@@ -142,16 +143,16 @@ func (r *recorder) before(version int, at Checkpoint) {
 	}
 }
 
-// mark is how the system stood before the change that made a version, if that was kept.
-func (r *recorder) mark(version int) (Checkpoint, bool) {
+// Before is how the system stood before the change that made a version, if that was kept.
+func (r *Recorder) Before(version int) (Checkpoint, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at, ok := r.marks[version]
 	return at, ok
 }
 
-// group is the version that began the drag which a version belongs to.
-func (r *recorder) group(version int) int {
+// FirstOf is the version that began the drag which a version belongs to.
+func (r *Recorder) FirstOf(version int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for v := version; v > 0; v-- {
@@ -162,38 +163,38 @@ func (r *recorder) group(version int) int {
 	return version
 }
 
-// hasCode says whether a transaction was added to the system.
-func (r *recorder) hasCode() bool {
+// HasCode says whether a transaction was added to the system.
+func (r *Recorder) HasCode() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.steps, func(s Step) bool { return s.Transaction != nil })
+	return slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Transaction != nil })
 }
 
-// step is that of a number in a segment, if it has been recorded.
-func (r *recorder) step(segment, n int) (Step, bool) {
+// Step is that of a number in a segment, if it has been recorded.
+func (r *Recorder) Step(segment, n int) (Step, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if segment != r.segment || n >= len(r.steps) {
+	if segment != r.segment || n >= len(r.Steps) {
 		return Step{}, false
 	}
-	return r.steps[n], true
+	return r.Steps[n], true
 }
 
-// count is the segment and how many steps it has.
-func (r *recorder) count() (segment, steps int) {
+// Count is the segment and how many steps it has.
+func (r *Recorder) Count() (segment, steps int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.segment, len(r.steps)
+	return r.segment, len(r.Steps)
 }
 
-func (r *recorder) transaction(a AddedTxn) {
+func (r *Recorder) Transaction(a AddedTxn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.steps = append(r.steps, Step{VirtualNS: a.VirtualNS, Transaction: &a})
+	r.Steps = append(r.Steps, Step{VirtualNS: a.VirtualNS, Transaction: &a})
 	r.write(&record{Transaction: &a})
 }
 
-func (r *recorder) checkpoint(c Checkpoint, end bool) {
+func (r *Recorder) Checkpoint(c Checkpoint, end bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.last != nil && *r.last == c && r.end == end {
@@ -207,23 +208,23 @@ func (r *recorder) checkpoint(c Checkpoint, end bool) {
 	}
 }
 
-func (r *recorder) failed(f Broken) {
+func (r *Recorder) Failed(f Broken) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.steps = append(r.steps, Step{VirtualNS: f.VirtualNS, Failed: &f})
+	r.Steps = append(r.Steps, Step{VirtualNS: f.VirtualNS, Failed: &f})
 	r.write(&record{Failed: &f})
 }
 
-// history copies the segment so far.
-func (r *recorder) history() Segment {
+// SoFar copies the segment so far.
+func (r *Recorder) SoFar() Segment {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return Segment{Header: r.header, Steps: append([]Step(nil), r.steps...)}
+	return Segment{Header: r.header, Steps: append([]Step(nil), r.Steps...)}
 }
 
-// bytes is the segment as a session file, with a checkpoint at its end.
-func (r *recorder) bytes(now *Checkpoint) ([]byte, error) {
-	g := r.history()
+// Bytes is the segment as a session file, with a checkpoint at its end.
+func (r *Recorder) Bytes(now *Checkpoint) ([]byte, error) {
+	g := r.SoFar()
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	if err := enc.Encode(record{Session: &g.Header}); err != nil {
@@ -245,7 +246,7 @@ func (r *recorder) bytes(now *Checkpoint) ([]byte, error) {
 }
 
 // write appends to the file; r.mu is held.
-func (r *recorder) write(rec *record) {
+func (r *Recorder) write(rec *record) {
 	if r.file == nil || r.writeErr != nil {
 		return
 	}
@@ -258,17 +259,17 @@ func (r *recorder) write(rec *record) {
 	}
 }
 
-// broken says why the file is no longer written, "" while it is.
-func (r *recorder) broken() string {
+// Broken says why the file is no longer written, "" while it is.
+func (r *Recorder) Broken() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.writeErr == nil {
 		return ""
 	}
-	return oneLine(r.writeErr.Error())
+	return words.OneLine(r.writeErr.Error())
 }
 
-func (r *recorder) close() error {
+func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.file == nil {
@@ -282,8 +283,8 @@ func (r *recorder) close() error {
 	return err
 }
 
-// sessionFile is an open session file; exclusive while it is open.
-type sessionFile struct {
+// File is an open session file; exclusive while it is open.
+type File struct {
 	f       *os.File
 	mu      sync.Mutex
 	dirty   bool
@@ -292,46 +293,46 @@ type sessionFile struct {
 	done    chan struct{}
 }
 
-// createSession makes a session file. A recorded session is never overwritten.
-func createSession(path string) (*sessionFile, error) {
+// Create makes a session file. A recorded session is never overwritten.
+func Create(path string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, &experiment.SpecError{Field: "session", Value: path, Rule: "exists and a session is never overwritten",
 			Next: "continue it with --resume or name another file"}
 	}
 	if err != nil {
-		return nil, fileError("session", path, err)
+		return nil, FileError("session", path, err)
 	}
 	if err := lockFile(f); err != nil {
 		f.Close()
-		return nil, fileError("session", path, err)
+		return nil, FileError("session", path, err)
 	}
 	syncFolder(path)
 	return newSessionFile(f), nil
 }
 
-// resumeSession reads a session file and opens it for what follows. A torn last
+// Resume reads a session file and opens it for what follows. A torn last
 // line is cut off, once accept has found nothing wrong with the rest.
-func resumeSession(path string, accept func(*Session) error) (*Session, *sessionFile, error) {
+func Resume(path string, accept func(*Session) error) (*Session, *File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return nil, nil, fileError("resume", path, err)
+		return nil, nil, FileError("resume", path, err)
 	}
 	if i, err := f.Stat(); err == nil && !i.Mode().IsRegular() { // to read a pipe may take for ever
 		f.Close()
-		return nil, nil, fileError("resume", path, errors.New("is no regular file"))
+		return nil, nil, FileError("resume", path, errors.New("is no regular file"))
 	}
 	if err := lockFile(f); err != nil {
 		f.Close()
 		return nil, nil, &experiment.SpecError{Field: "resume", Value: path, Rule: "is being written by another drtmx", Next: "end that one first"}
 	}
-	s, err := ReadSession(f)
+	s, err := Read(f)
 	if err == nil {
 		err = accept(s)
 	}
 	if err != nil {
 		f.Close()
-		return nil, nil, fileError("resume", path, err)
+		return nil, nil, FileError("resume", path, err)
 	}
 	if s.Torn {
 		err = f.Truncate(s.Bytes)
@@ -341,12 +342,12 @@ func resumeSession(path string, accept func(*Session) error) (*Session, *session
 	}
 	if err != nil {
 		f.Close()
-		return nil, nil, fileError("resume", path, err)
+		return nil, nil, FileError("resume", path, err)
 	}
 	return s, newSessionFile(f), nil
 }
 
-func fileError(what, path string, err error) error {
+func FileError(what, path string, err error) error {
 	return &experiment.SpecError{Field: what, Value: path, Rule: reason(err), Next: "name another file"}
 }
 
@@ -356,7 +357,7 @@ func reason(err error) string {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return oneLine(err.Error())
+	return words.OneLine(err.Error())
 }
 
 // syncFolder makes the name of a new file durable; where that cannot be done
@@ -368,13 +369,13 @@ func syncFolder(path string) {
 	}
 }
 
-func newSessionFile(f *os.File) *sessionFile {
-	s := &sessionFile{f: f, quit: make(chan struct{}), done: make(chan struct{})}
+func newSessionFile(f *os.File) *File {
+	s := &File{f: f, quit: make(chan struct{}), done: make(chan struct{})}
 	go s.syncLoop()
 	return s
 }
 
-func (s *sessionFile) append(rec *record) error {
+func (s *File) append(rec *record) error {
 	b, err := json.Marshal(rec)
 	if err != nil {
 		return fmt.Errorf("session: %w", err)
@@ -392,7 +393,7 @@ func (s *sessionFile) append(rec *record) error {
 	return nil
 }
 
-func (s *sessionFile) syncLoop() {
+func (s *File) syncLoop() {
 	defer close(s.done)
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
@@ -413,7 +414,7 @@ func (s *sessionFile) syncLoop() {
 }
 
 // sync keeps an error for the next write, or for close.
-func (s *sessionFile) sync() {
+func (s *File) sync() {
 	err := s.f.Sync()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -422,7 +423,7 @@ func (s *sessionFile) sync() {
 	}
 }
 
-func (s *sessionFile) close() error {
+func (s *File) close() error {
 	close(s.quit)
 	<-s.done
 	s.sync()

@@ -1,10 +1,11 @@
-package cluster
+package keep
 
 import (
 	"slices"
 	"strings"
 
 	"drtmx/cluster/tidy"
+	"drtmx/cluster/words"
 	"drtmx/engine/result"
 )
 
@@ -35,16 +36,16 @@ func SystemsTable(rs ...*result.Result) *tidy.Table {
 
 // addRun puts a result and its knobs into the last row of a table.
 func addRun(t *tidy.Table, r *result.Result) {
-	addResult(t, r)
-	for _, name := range sortedKnobs(r.Spec) {
+	AddResult(t, r)
+	for _, name := range words.SortedKnobs(r.Spec) {
 		if name != "seed" {
 			t.Set("spec."+name, r.Spec[name])
 		}
 	}
 }
 
-// addResult puts a result into the last row of a table.
-func addResult(t *tidy.Table, r *result.Result) {
+// AddResult puts a result into the last row of a table.
+func AddResult(t *tidy.Table, r *result.Result) {
 	paths, numbers := r.Numbers()
 	t.Set("seed", r.Spec["seed"])
 	for _, p := range headlines {
