@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"runtime"
 	"time"
 
 	"drtmx/cluster/system"
@@ -55,18 +56,19 @@ func (v *Versus) Watch(d time.Duration) *Comparison {
 
 // WatchFor is Watch for programs.
 func (v *Versus) WatchFor(d time.Duration) (*Comparison, error) {
+	defer runtime.KeepAlive(v)
 	ctx := v.a.context()
 	type half struct {
 		r   *Result
 		err error
 	}
 	run := func(c *Client, out chan<- half) {
-		r, err := c.d.run(ctx, c.sys, d.Nanoseconds())
+		r, err := c.d.Run(ctx, c.sys, d.Nanoseconds())
 		if err != nil {
 			out <- half{nil, err}
 			return
 		}
-		ws, err := c.d.windows(ctx, c.sys, r.FromNS)
+		ws, err := c.d.WindowsFrom(ctx, c.sys, r.FromNS)
 		out <- half{newResult(r, ws), err}
 	}
 	as, bs := make(chan half, 1), make(chan half, 1)
@@ -108,8 +110,8 @@ func (v *Versus) show(id *string) {
 	if !charts.HasFrontend() {
 		return
 	}
-	as, aerr := v.a.d.windows(v.a.context(), v.a.sys, 0)
-	bs, berr := v.b.d.windows(v.b.context(), v.b.sys, 0)
+	as, aerr := v.a.d.WindowsFrom(v.a.context(), v.a.sys, 0)
+	bs, berr := v.b.d.WindowsFrom(v.b.context(), v.b.sys, 0)
 	if aerr != nil || berr != nil {
 		return // the run itself reports what is wrong
 	}

@@ -49,8 +49,12 @@ type Options struct {
 	// Progress, unless nil, is told how far that is.
 	Progress engine.Progress
 
-	notebook bool                // drives the systems: nothing else takes their time
-	memory   func() (free int64) // available bytes, 0 = unknown; nil: the computer's
+	// Notebook says that a notebook drives the systems: nothing else takes their time.
+	Notebook bool
+	// Memory is how many bytes are available, 0 if that is unknown; nil asks the computer.
+	Memory func() (free int64)
+
+	leaveAfter time.Duration // how long a twin outlives its pages; 0: as usual
 }
 
 // Agent keeps up to four systems alive. Its methods may be called from any
@@ -59,12 +63,9 @@ type Agent struct {
 	opts      Options
 	hub       *hub
 	tasks     *tasks
-	causes    *causeJobs
-	sweeps    *sweepJobs
-	figures   *figureJobs
-	spare     spare
+	spare     Spare
 	histories chan struct{} // held while a history is written: one at a time
-	standby   *standby
+	standby   *Standby
 
 	mu       sync.Mutex
 	members  map[string]*member
@@ -94,9 +95,7 @@ func NewAgent(spec experiment.Spec, o Options) (*Agent, error) {
 	}
 	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, held: map[string]bool{}, histories: make(chan struct{}, 1), lost: make(chan error, 1)}
 	a.ctx, a.stop = context.WithCancel(context.Background())
-	a.figures, a.causes = newFigureJobs(a), newCauseJobs(a)
-	a.sweeps = newSweepJobs(a, a.causes.slot)
-	a.standby = newStandby(a)
+	a.standby = NewStandby(twinHost{a}, &a.spare, StandbyOptions{Off: o.NoTwin, Notebook: o.Notebook, LeaveAfter: o.leaveAfter})
 	list, err := a.begin(spec)
 	if err != nil {
 		a.stop()
@@ -305,6 +304,15 @@ func (a *Agent) State(sys string) (system.Snapshot, error) {
 	return *m.snap.Load(), nil
 }
 
+// StateAndWindow is how a system stands, and its latest window, nil before there is one.
+func (a *Agent) StateAndWindow(sys string) (system.Snapshot, *result.Window, error) {
+	m, err := a.member(sys)
+	if err != nil {
+		return system.Snapshot{}, nil, err
+	}
+	return *m.snap.Load(), m.latest.Load(), nil
+}
+
 // call runs f on the goroutine of a system.
 func (a *Agent) call(ctx context.Context, sys string, f func(m *member) error) error {
 	m, err := a.member(sys)
@@ -327,11 +335,13 @@ func fetch[T any](ctx context.Context, a *Agent, sys string, f func(m *member) (
 	return out, nil
 }
 
+var errNoKnobs = &experiment.SpecError{Field: "knobs", Rule: "none given", Next: `send {"name": value}`}
+
 // Set changes knobs of a system now: all of them or none. by is "page",
 // "notebook" or "script" and marks the change.
 func (a *Agent) Set(ctx context.Context, sys string, k experiment.Knobs, by string) (result.Change, error) {
 	if len(k) == 0 {
-		return result.Change{}, &experiment.SpecError{Field: "knobs", Rule: "none given", Next: `send {"name": value}`}
+		return result.Change{}, errNoKnobs
 	}
 	return fetch(ctx, a, sys, func(m *member) (result.Change, error) { return m.set(k, by) })
 }
@@ -346,9 +356,38 @@ func (a *Agent) Spec(ctx context.Context, sys string) (experiment.Spec, error) {
 	return fetch(ctx, a, sys, func(m *member) (experiment.Spec, error) { return m.Sys.Spec(), nil })
 }
 
+// Basis is what work beside a system begins with: its spec as it stands now.
+type Basis struct {
+	Sys, Epoch   string
+	KnobsVersion int
+	Spec         experiment.Spec
+	UserCode     []string // transactions that users added, whose code no other system has
+}
+
+// Basis is that of a system.
+func (a *Agent) Basis(ctx context.Context, sys string) (Basis, error) {
+	return fetch(ctx, a, sys, func(m *member) (Basis, error) {
+		return Basis{Sys: m.id, Epoch: m.epoch, KnobsVersion: m.Sys.KnobsVersion(), Spec: m.Sys.Spec(), UserCode: userCode(m.added)}, nil
+	})
+}
+
+// Life ends with the agent.
+func (a *Agent) Life() context.Context { return a.ctx }
+
 // Windows returns the kept windows from index from on.
 func (a *Agent) Windows(ctx context.Context, sys string, from int) ([]result.Window, error) {
 	return fetch(ctx, a, sys, func(m *member) ([]result.Window, error) { return m.Sys.Windows(from), nil })
+}
+
+// WindowsFrom returns the kept windows from a virtual time on.
+func (a *Agent) WindowsFrom(ctx context.Context, sys string, fromNS int64) ([]result.Window, error) {
+	ws, err := a.Windows(ctx, sys, 0)
+	for i := range ws {
+		if ws[i].T0NS >= fromNS {
+			return ws[i:], err
+		}
+	}
+	return nil, err
 }
 
 // Events are the latest things that happened to a system, oldest first.
@@ -409,7 +448,7 @@ func (a *Agent) end() {
 		close(m.quit)
 	}
 	a.mu.Unlock()
-	a.standby.end()
+	a.standby.End()
 	done := make(chan struct{})
 	go func() {
 		a.loops.Wait()

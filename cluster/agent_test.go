@@ -16,7 +16,6 @@ import (
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
 	"drtmx/cluster/system/systemtest"
-	"drtmx/cluster/words"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -474,14 +473,6 @@ func TestClosingMeetsTheEnd(t *testing.T) {
 		all.Wait()
 		if t.Failed() {
 			return
-		}
-	}
-}
-
-func TestOneLine(t *testing.T) {
-	for in, want := range map[string]string{"a\nb": "a", "  x\ty ": "x y", "\n\nq": "q", strings.Repeat("é", 600): strings.Repeat("é", 497) + "..."} {
-		if got := words.OneLine(in); got != want {
-			t.Errorf("oneLine(%.20q) = %.20q", in, got)
 		}
 	}
 }

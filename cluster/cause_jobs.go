@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"context"
-	"net/http"
-	"sync"
 
 	"drtmx/cluster/words"
 	"drtmx/engine/batch"
@@ -22,56 +20,45 @@ type CausesState struct {
 	Causes       *batch.Causes `json:"causes,omitempty"`
 }
 
-// causeJobs measures causes in the background, one system of the agent at a time: each
-// measurement takes every core.
-type causeJobs struct {
-	agent *Agent
-	mu    sync.Mutex
-	have  map[string]*CausesState // by system
-	slot  chan struct{}
+// CausesOrder asks for the causes of a group, of all groups if it is "".
+type CausesOrder struct {
+	Group string `json:"group"`
+	Seeds int    `json:"seeds"`
 }
 
-func newCauseJobs(a *Agent) *causeJobs {
-	return &causeJobs{agent: a, have: map[string]*CausesState{}, slot: make(chan struct{}, 1)}
-}
+// seedsMost bounds what one click may cost.
+const seedsMost = 50
 
 func causesTask(sys string) string { return "causes of " + sys }
 
-// start begins to measure the spec that a system has now.
-func (d *causeJobs) start(r *http.Request) (any, error) {
-	m, err := d.agent.member(sysOf(r))
+// StartCauses begins to measure what limits the spec that a system has now, and returns the name of the task.
+func (j *Jobs) StartCauses(ctx context.Context, sys string, order CausesOrder) (string, error) {
+	if order.Seeds < 0 || order.Seeds > seedsMost {
+		return "", &experiment.SpecError{Field: "seeds", Rule: "must be from 1 to 50", Next: "leave it out for 5"}
+	}
+	b, err := j.basis(ctx, sys, "causes", "measure")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	var b struct {
-		Group string `json:"group"`
-		Seeds int    `json:"seeds"`
-	}
-	if err := readJSON(r, &b); err != nil {
-		return nil, err
-	}
-	if b.Seeds < 0 || b.Seeds > causesSeedsMost {
-		return nil, &experiment.SpecError{Field: "seeds", Rule: "must be from 1 to 50", Next: "leave it out for 5"}
-	}
-	state := &CausesState{Sys: m.id, Task: causesTask(m.id), Running: true}
-	o := batch.CausesOptions{Group: b.Group, Seeds: b.Seeds}
-	return d.agent.background(r, m, job{task: state.Task, field: "causes", verb: "measure", busy: "the causes of system " + m.id + " are being measured already", slot: d.slot,
-		begun: func(_ experiment.Spec, version int, epoch string) {
+	d := &j.causes
+	state := &CausesState{Sys: b.Sys, Task: causesTask(b.Sys), Running: true, KnobsVersion: b.KnobsVersion, Epoch: b.Epoch}
+	_, err = j.start(job{
+		task: state.Task, busy: "the causes of system " + b.Sys + " are being measured already", slot: d.slot,
+		begun: func() {
 			d.mu.Lock()
-			state.KnobsVersion, state.Epoch, d.have[m.id] = version, epoch, state
-			d.mu.Unlock()
+			defer d.mu.Unlock()
+			d.have[b.Sys] = state
 		},
-		work: func(ctx context.Context, spec experiment.Spec, progress func(done, total int)) error {
-			o.Progress = func(done, total int) {
+		work: func(ctx context.Context, progress func(done, total int)) error {
+			c, err := batch.MeasureCauses(ctx, b.Spec, batch.CausesOptions{Group: order.Group, Seeds: order.Seeds, Progress: func(done, total int) {
 				d.mu.Lock()
 				state.Done = done
 				d.mu.Unlock()
 				progress(done, total)
-			}
-			c, err := batch.MeasureCauses(ctx, spec, o)
+			}})
 			d.mu.Lock()
+			defer d.mu.Unlock()
 			state.Causes = c // of a cancelled one, what there is
-			d.mu.Unlock()
 			return err
 		},
 		ended: func(err error) {
@@ -82,25 +69,26 @@ func (d *causeJobs) start(r *http.Request) (any, error) {
 				state.Failed = words.OneLine(err.Error())
 			}
 		}})
+	return state.Task, err
 }
 
-// causesSeedsMost bounds what one click may cost.
-const causesSeedsMost = 50
-
-// get is what there is of a system.
-func (d *causeJobs) get(r *http.Request) (any, error) {
-	m, err := d.agent.member(sysOf(r))
+// Causes is what was measured of a system.
+func (j *Jobs) Causes(sys string) (CausesState, error) {
+	s, err := j.State(sys)
 	if err != nil {
-		return nil, err
+		return CausesState{}, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if s := d.have[m.id]; s != nil {
-		return *s, nil
+	if c, ok := j.causes.of(s.Sys); ok {
+		return c, nil
 	}
-	return CausesState{Sys: m.id, Task: causesTask(m.id)}, nil
+	return CausesState{Sys: s.Sys, Task: causesTask(s.Sys)}, nil
 }
 
-func (d *causeJobs) stop(r *http.Request) (any, error) {
-	return d.agent.stopTask(r, causesTask, "there is no measurement of causes")
+// StopCauses cancels a measurement.
+func (j *Jobs) StopCauses(sys string) error {
+	s, err := j.State(sys)
+	if err != nil {
+		return err
+	}
+	return j.stop(causesTask(s.Sys), "there is no measurement of causes of system "+s.Sys+" to cancel")
 }

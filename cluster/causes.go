@@ -132,12 +132,3 @@ func hotTable(hot []result.HotRecord) string {
 	}
 	return table(rows)
 }
-
-// userCode are the names of the transactions that users added to a system.
-func userCode(added []addedCode) []string {
-	var names []string
-	for i := range added {
-		names = append(names, added[i].Name)
-	}
-	return slices.Clip(names)
-}

@@ -2,84 +2,63 @@ package cluster
 
 import (
 	"fmt"
-	"net/http"
 
 	"drtmx/engine/experiment"
 )
 
-// chapterOrder asks for all figures of a chapter.
-type chapterOrder struct {
+// ChapterOrder asks for all figures of a chapter.
+type ChapterOrder struct {
 	Chapter int    `json:"chapter"`
 	Scale   string `json:"scale"`
 }
 
-// startChapter computes what a chapter lacks at a scale, one figure after the other in
-// the order of the thesis.
-func (d *figureJobs) startChapter(r *http.Request) (any, error) {
-	var b chapterOrder
-	if err := readJSON(r, &b); err != nil {
+// StartChapter computes what a chapter lacks at a scale, one figure after the other in
+// the order of the thesis. It returns the names of the tasks.
+func (j *Jobs) StartChapter(order ChapterOrder) ([]string, error) {
+	if err := defaultScale(&order.Scale); err != nil {
 		return nil, err
 	}
-	if err := settleScale(&b.Scale); err != nil {
-		return nil, err
-	}
-	ids, err := d.chapter(b.Chapter)
+	ids, err := j.chapter(order.Chapter)
 	if err != nil {
 		return nil, err
 	}
 	tasks := []string{}
-	before := make(chan struct{}) // closed when the figure before has ended
-	close(before)
+	ended := make(chan struct{})
+	close(ended)
+	var before <-chan struct{} = ended // of the figure before
 	for _, id := range ids {
-		d.mu.Lock()
-		base := d.place(id).base
-		d.mu.Unlock()
-		if base != nil && (base.Scale == b.Scale || base.Scale == "paper") { // paper scale is more than was asked for
+		j.figures.mu.Lock()
+		base := j.figures.of(id).base
+		j.figures.mu.Unlock()
+		if base != nil && (base.Scale == order.Scale || base.Scale == "paper") { // paper scale is more than was asked for
 			continue
 		}
-		ctx, run, ok := d.enter(id, b.Scale, nil)
-		if !ok {
+		over, err := j.startFigure(id, FigureOrder{Scale: order.Scale}, before)
+		if err != nil { // it is being computed already
 			continue
 		}
-		tasks = append(tasks, taskOf(id))
-		d.waits(id, true)
-		ended := make(chan struct{})
-		go func(before <-chan struct{}) {
-			defer close(ended)
-			select {
-			case <-before:
-			case <-ctx.Done():
-			}
-			run()
-		}(before)
-		before = ended
+		tasks, before = append(tasks, taskOf(id)), over
 	}
-	d.agent.announce()
-	return accepted{map[string]any{"tasks": tasks}}, nil
+	return tasks, nil
 }
 
-// stopChapter cancels what runs of a chapter and what waits.
-func (d *figureJobs) stopChapter(r *http.Request) (any, error) {
-	var b chapterOrder
-	if err := readJSON(r, &b); err != nil {
-		return nil, err
-	}
-	ids, err := d.chapter(b.Chapter)
+// StopChapter cancels what runs of a chapter and what waits, and returns how many these were.
+func (j *Jobs) StopChapter(order ChapterOrder) (cancelled int, err error) {
+	ids, err := j.chapter(order.Chapter)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	cancelled := 0
 	for i := len(ids) - 1; i >= 0; i-- { // what waits goes first, or it would begin
-		if d.agent.tasks.cancel(taskOf(ids[i])) {
+		if j.CancelTask(taskOf(ids[i])) {
 			cancelled++
 		}
 	}
-	return map[string]int{"cancelled": cancelled}, nil
+	return cancelled, nil
 }
 
 // chapter are the ids of its figures.
-func (d *figureJobs) chapter(n int) (ids []string, err error) {
-	for _, f := range d.agent.Figures() {
+func (j *Jobs) chapter(n int) (ids []string, err error) {
+	for _, f := range j.Figures() {
 		if f.Chapter == n {
 			ids = append(ids, f.ID)
 		}

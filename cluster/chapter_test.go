@@ -10,11 +10,11 @@ import (
 // all of it can be cancelled.
 func TestChapter(t *testing.T) {
 	d := newFigureReader(t)
-	s := web(t, d.agent, Web{Figures: d.fakeFigures})
+	s := served(t, d.jobs, Web{})
 	all := func(method, body string) reply { return ask(t, s, method, "/api/figures", body) }
 	states := func() (running, waits string) {
-		for _, info := range d.agent.Figures() {
-			f, err := d.agent.Figure(info.ID)
+		for _, info := range d.jobs.Figures() {
+			f, err := d.jobs.Figure(info.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,10 +55,10 @@ func TestChapter(t *testing.T) {
 	}
 	are("", "")
 	all("POST", `{"chapter":2}`).want(t, 202, `[]`) // quick scale would take the place of what is better
-	if svg, err := d.agent.Sketch("2-4a"); err != nil || svg != "<svg/>" {
+	if svg, err := d.jobs.Sketch("2-4a"); err != nil || svg != "<svg/>" {
 		t.Errorf("%q %v", svg, err)
 	}
-	if svg, err := newFigureReader(t).agent.Sketch("2-4a"); err != nil || svg != "<svg><!-- published --></svg>" {
+	if svg, err := newFigureReader(t).jobs.Sketch("2-4a"); err != nil || svg != "<svg><!-- published --></svg>" {
 		t.Errorf("%q %v", svg, err)
 	}
 }

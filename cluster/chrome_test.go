@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"drtmx/cluster/system/systemtest"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 )
@@ -59,13 +60,11 @@ func parse(t *testing.T, b []byte) []event {
 	return f.TraceEvents
 }
 
-var contended = experiment.Spec{Workload: "cycle", Set: experiment.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "workload.keys": 16, "check": "off"}}
-
 // The file has what the format asks for: complete slices that nest on their track,
 // arrows in pairs whose ends lie on slices, named tracks.
 func TestChromeSchema(t *testing.T) {
 	specs := map[string]experiment.Spec{
-		"contended": contended,
+		"contended": systemtest.Contended(),
 		"drtm+h":    {Preset: "drtm+h", Set: experiment.Knobs{"workload.scale": 0.01, "check": "off"}},
 		"fasst":     {Preset: "fasst", Set: experiment.Knobs{"workload.scale": 0.01, "check": "off"}},
 		"micro":     {Workload: "micro-write", Set: experiment.Knobs{"nodes": 2, "threads": 2, "opt.micro.pa": true}},
@@ -177,7 +176,7 @@ func on(slicesOf map[track][]event, end event, cat string) bool {
 
 // Every aborted attempt is marked, and the milestones in a verb add up to it.
 func TestChromeContent(t *testing.T) {
-	tr, b := traceOf(t, contended, 60)
+	tr, b := traceOf(t, systemtest.Contended(), 60)
 	aborts, marks, failed := 0, 0, 0
 	for _, x := range tr.Raw {
 		aborts += x.Attempts - 1
@@ -206,7 +205,7 @@ func TestChromeContent(t *testing.T) {
 	if d := verbs - milestones; milestones == 0 || d > 1e-4 || d < -1e-4 {
 		t.Errorf("verbs take %g us, their milestones %g", verbs, milestones)
 	}
-	if _, again := traceOf(t, contended, 60); !bytes.Equal(b, again) {
+	if _, again := traceOf(t, systemtest.Contended(), 60); !bytes.Equal(b, again) {
 		t.Error("the same spec traced twice differs")
 	}
 }

@@ -15,34 +15,31 @@ import (
 	"drtmx/engine/result"
 )
 
-// Spec, Knobs and Change are those of the engine, so that a notebook needs one
-// import.
-type (
-	Spec  = experiment.Spec
-	Knobs = experiment.Knobs
-)
-
-// driver is what a cluster in this process and one behind an address have in
-// common.
+// driver is what an agent of this process (local) and one behind an address (Remote) have in common.
 type driver interface {
-	set(ctx context.Context, sys string, k Knobs, by string) (result.Change, error)
-	run(ctx context.Context, sys string, d int64) (*result.Result, error)
-	windows(ctx context.Context, sys string, from int64) ([]result.Window, error)
-	knobs(ctx context.Context, sys string) ([]experiment.KnobState, error)
-	spec(ctx context.Context, sys string) (Spec, error)
-	state(ctx context.Context, sys string) (system.Snapshot, error)
-	systems(ctx context.Context) ([]system.Snapshot, error)
-	trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error)
-	traceOf(ctx context.Context, sys string, c engine.Choice) (*engine.Picked, error)
-	inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error)
-	session(ctx context.Context, sys string) ([]byte, error)
-	sessionPage(ctx context.Context, sys string) ([]byte, error)
-	control(ctx context.Context, sys string, b controlBody, by string) error
-	fork(ctx context.Context, sys string, k Knobs, by string) (system.Snapshot, error)
-	closeSystem(ctx context.Context, sys string) error
-	page(ctx context.Context) (string, error) // where it is
-	close() error
+	Set(ctx context.Context, sys string, k Knobs, by string) (result.Change, error)
+	Run(ctx context.Context, sys string, d int64) (*result.Result, error)
+	WindowsFrom(ctx context.Context, sys string, fromNS int64) ([]result.Window, error)
+	Knobs(ctx context.Context, sys string) ([]experiment.KnobState, error)
+	Spec(ctx context.Context, sys string) (Spec, error)
+	State(ctx context.Context, sys string) (system.Snapshot, error)
+	Systems(ctx context.Context) ([]system.Snapshot, error)
+	Trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error)
+	TraceOf(ctx context.Context, sys string, c engine.Choice, progress func(done, total int)) (*engine.Picked, error)
+	Inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error)
+	Session(ctx context.Context, sys string) ([]byte, error)
+	SessionPage(ctx context.Context, sys string) ([]byte, error)
+	Control(ctx context.Context, sys string, c Command, by string) error
+	Fork(ctx context.Context, sys string, k Knobs, by string) (system.Snapshot, error)
+	CloseSystem(ctx context.Context, sys string) error // one that is gone is closed
+	Page(ctx context.Context) (string, error)          // where it is
+	Close() error
 }
+
+var _, _ driver = (*local)(nil), (*Remote)(nil)
+
+// A cluster of this process is closed once no client of it can be reached: in a notebook a cell is run again, and its old
+// cluster has no name left. So every method keeps its client alive to its end: c.Fork(k).Run(d) names the fork no more.
 
 // Client drives a system of a cluster, in this process (Start) or behind an
 // address (Dial). Its methods return errors; a Cluster's fail the cell.
@@ -109,12 +106,12 @@ func (c *Client) Run(d time.Duration) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	ws, err := c.d.windows(ctx, c.sys, r.FromNS)
+	ws, err := c.d.WindowsFrom(ctx, c.sys, r.FromNS)
 	if err != nil {
 		return nil, err
 	}
 	if r.Inside == nil { // it came as JSON
-		if r.Inside, err = c.d.inside(ctx, c.sys, true); err != nil {
+		if r.Inside, err = c.d.Inside(ctx, c.sys, true); err != nil {
 			return nil, err
 		}
 	}
@@ -128,7 +125,8 @@ func (c *Client) Set(name string, value any) (*Changed, error) {
 
 // SetAll changes knobs now: all of them or none.
 func (c *Client) SetAll(k Knobs) (*Changed, error) {
-	ch, err := c.d.set(c.context(), c.sys, k, c.by)
+	defer runtime.KeepAlive(c)
+	ch, err := c.d.Set(c.context(), c.sys, k, c.by)
 	if err != nil {
 		return nil, err
 	}
@@ -152,12 +150,16 @@ func (c *Client) idle(k Knobs) []string {
 }
 
 // Spec is what the cluster was opened with, every change applied.
-func (c *Client) Spec() (Spec, error) { return c.d.spec(c.context(), c.sys) }
+func (c *Client) Spec() (Spec, error) {
+	defer runtime.KeepAlive(c)
+	return c.d.Spec(c.context(), c.sys)
+}
 
 // Systems are all that run side by side here, this one included, in the order of their names: those that a spec
 // lists, and forks.
 func (c *Client) Systems() ([]*Client, error) {
-	all, err := c.d.systems(c.context())
+	defer runtime.KeepAlive(c)
+	all, err := c.d.Systems(c.context())
 	var out []*Client
 	for _, s := range all {
 		x := *c
@@ -173,49 +175,63 @@ func (c *Client) Systems() ([]*Client, error) {
 }
 
 // Knobs is the registry as it stands in this cluster.
-func (c *Client) Knobs() ([]experiment.KnobState, error) { return c.d.knobs(c.context(), c.sys) }
+func (c *Client) Knobs() ([]experiment.KnobState, error) {
+	defer runtime.KeepAlive(c)
+	return c.d.Knobs(c.context(), c.sys)
+}
 
 // State is how the cluster stands.
-func (c *Client) State() (system.Snapshot, error) { return c.d.state(c.context(), c.sys) }
+func (c *Client) State() (system.Snapshot, error) {
+	defer runtime.KeepAlive(c)
+	return c.d.State(c.context(), c.sys)
+}
 
 // Windows are the kept windows from a virtual time on.
 func (c *Client) Windows(from time.Duration) ([]result.Window, error) {
-	return c.d.windows(c.context(), c.sys, from.Nanoseconds())
+	defer runtime.KeepAlive(c)
+	return c.d.WindowsFrom(c.context(), c.sys, from.Nanoseconds())
 }
 
 // Session is the recording so far, as a session file.
-func (c *Client) Session() ([]byte, error) { return c.d.session(c.context(), c.sys) }
+func (c *Client) Session() ([]byte, error) {
+	defer runtime.KeepAlive(c)
+	return c.d.Session(c.context(), c.sys)
+}
 
 // Pause, Resume, Step and Pace control a running agent.
-func (c *Client) Pause() error { return c.control(controlBody{Action: "pause"}) }
+func (c *Client) Pause() error { return c.control(Command{Action: "pause"}) }
 
 // Resume lets the cluster run on; then virtual time moves with wall time.
-func (c *Client) Resume() error { return c.control(controlBody{Action: "resume"}) }
+func (c *Client) Resume() error { return c.control(Command{Action: "resume"}) }
 
 // Step advances by d and pauses there.
 func (c *Client) Step(d time.Duration) error {
 	ns := d.Nanoseconds()
-	return c.control(controlBody{Action: "step", VirtualNS: &ns})
+	return c.control(Command{Action: "step", VirtualNS: &ns})
 }
 
 // Pace sets how much virtual time passes in a second; 0 runs flat out.
 func (c *Client) Pace(perSecond time.Duration) error {
 	ns := perSecond.Nanoseconds()
-	return c.control(controlBody{Action: "pace", VirtualNS: &ns})
+	return c.control(Command{Action: "pace", VirtualNS: &ns})
 }
 
 // Reset begins again at 0 with some knobs changed, live ones or not.
-func (c *Client) Reset(k Knobs) error { return c.control(controlBody{Action: "reset", Set: k}) }
+func (c *Client) Reset(k Knobs) error { return c.control(Command{Action: "reset", Set: k}) }
 
-func (c *Client) control(b controlBody) error { return c.d.control(c.context(), c.sys, b, c.by) }
+func (c *Client) control(b Command) error {
+	defer runtime.KeepAlive(c)
+	return c.d.Control(c.context(), c.sys, b, c.by)
+}
 
 // Close ends a cluster of this process, or the connection to another. That of a
 // fork ends the fork and nothing else.
 func (c *Client) Close() error {
+	defer runtime.KeepAlive(c)
 	if c.fork != nil {
 		return c.fork.close(c.d)
 	}
-	return c.d.close()
+	return c.d.Close()
 }
 
 // Changed is a change that was accepted.

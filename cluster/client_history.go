@@ -13,8 +13,8 @@ func (c *Client) History(path string) error {
 	if !ok {
 		return &experiment.SpecError{Field: "system", Value: c.sys, Rule: "is another process's, whose history is not written here", Next: "open a cluster here with Up, or replay its session: drtmx replay SESSION --history FILE"}
 	}
-	defer runtime.KeepAlive(l)
-	return l.agent.RecordHistory(c.context(), c.sys, path)
+	defer runtime.KeepAlive(c)
+	return l.Agent.RecordHistory(c.context(), c.sys, path)
 }
 
 // History writes every access of every transaction to a file, streamed as the cluster runs: lines

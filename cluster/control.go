@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"drtmx/cluster/words"
-	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
 
@@ -180,7 +177,7 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64) (*result.Result, e
 	var s *step
 	var epoch string
 	err = m.call(ctx, func(m *member) (err error) {
-		m.leaveBe() // whoever measures it decides from now on how far it goes
+		m.stopCatchUp() // whoever measures it decides from now on how far it goes
 		if s, err = m.beginStep(d); err == nil {
 			s.run, s.settle, epoch = true, true, m.epoch
 		}
@@ -204,49 +201,4 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64) (*result.Result, e
 		return nil, err
 	}
 	return r, nil
-}
-
-// controlBody is POST /api/control.
-type controlBody struct {
-	Action    string           `json:"action"`
-	VirtualNS *int64           `json:"virtual_ns,omitempty"`
-	Set       experiment.Knobs `json:"set,omitempty"`
-	Seed      any              `json:"seed,omitempty"`
-}
-
-// check refuses what is no action, knobs that the action would leave as they are
-// without a word, and a seed of which there are two.
-func (b *controlBody) check() error {
-	twice, ok := b.Set["seed"]
-	switch {
-	case !slices.Contains([]string{"pause", "resume", "step", "pace", "reset"}, b.Action):
-		return &experiment.SpecError{Field: "action", Value: words.Clip(b.Action), Rule: "must be pause, resume, step, pace or reset", Next: `as {"action": "pause"}`}
-	case (b.Action == "step" || b.Action == "pace") && b.VirtualNS == nil:
-		return &experiment.SpecError{Field: "virtual_ns", Rule: "is missing", Next: `as {"action": "` + b.Action + `", "virtual_ns": 1000000}`}
-	case b.Action != "reset" && len(b.Set) > 0:
-		return &experiment.SpecError{Field: "set", Rule: "goes with the action reset alone", Next: "PATCH /api/knobs changes live knobs"}
-	case b.Action != "reset" && b.Seed != nil && b.Seed != 0: // a zero of a client that sends all fields
-		return &experiment.SpecError{Field: "seed", Rule: "goes with the action reset alone", Next: "leave it out"}
-	case ok && b.Seed != nil && twice != b.Seed:
-		return &experiment.SpecError{Field: "seed", Value: fmt.Sprint(b.Seed), Rule: fmt.Sprintf("set says %v", twice), Next: "give it once"}
-	}
-	return nil
-}
-
-// control does what a control body asks for.
-func (a *Agent) control(ctx context.Context, sys string, b controlBody, by string) error {
-	if err := b.check(); err != nil {
-		return err
-	}
-	switch b.Action {
-	case "pause":
-		return a.Pause(ctx, sys)
-	case "resume":
-		return a.Resume(ctx, sys)
-	case "step":
-		return a.Step(ctx, sys, *b.VirtualNS)
-	case "pace":
-		return a.Pace(ctx, sys, *b.VirtualNS)
-	}
-	return a.Reset(ctx, sys, b.Set, b.Seed, by)
 }

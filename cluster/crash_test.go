@@ -63,28 +63,6 @@ func TestSessionWithCrashesReplays(t *testing.T) {
 	}
 }
 
-// A trace of a system in which nothing ends any more, or too little, is a conflict
-// with how it stands, and says what helps.
-func TestTraceOfWhatDoesNotEndIsAConflict(t *testing.T) {
-	spec := experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"servers": 1, "clients": 2, "threads": 1, "workload.keys": 1000, "check": "off"}}
-	a, err := NewAgent(spec, Options{Paused: true, Open: system.OpenEngine})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	s := web(t, a, Web{})
-	ask(t, s, "POST", "/api/trace", `{"txns":1}`).want(t, 200, `"outcome":"committed"`)
-	for _, n := range []string{"1", "2"} {
-		ask(t, s, "PATCH", "/api/knobs", `{"fault.crash":`+n+`}`).want(t, 200, "")
-	}
-	ask(t, s, "POST", "/api/trace", `{"txns":1}`).want(t, 409, "machine 2 is down: set fault.restart=2")
-	ask(t, s, "PATCH", "/api/knobs", `{"fault.restart":2}`).want(t, 200, "")
-	ask(t, s, "POST", "/api/trace", `{"txns":1}`).want(t, 200, `"outcome":"committed"`)
-	ask(t, s, "POST", "/api/control", `{"action":"reset","set":{"fault.crash":-1,"clients.arrival":"open:1"}}`).want(t, 200, "")
-	ask(t, s, "POST", "/api/trace", `{"txns":100}`).want(t, 409, "ask again, or for fewer")
-	ask(t, s, "POST", "/api/trace", `{"txns":0}`).want(t, 400, "txns = 0")
-}
-
 // Machines that crashed are up again when the system begins again; one that was down
 // from the start is down again, and so is one that the reset asks for.
 func TestResetUndoesCrashes(t *testing.T) {

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -14,28 +13,6 @@ import (
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
-
-// Latency is the distribution of latency in the latest windows of a system under its present knobs, nil while
-// nothing was committed.
-func (a *Agent) Latency(ctx context.Context, sys string) (*result.Histogram, error) {
-	return fetch(ctx, a, sys, func(m *member) (*result.Histogram, error) { return m.Sys.RecentLatency(), nil })
-}
-
-// Staleness is how old what snapshots read was, in the latest windows of a system under its present knobs.
-type Staleness struct {
-	Reads   *result.Histogram // nil while no snapshot has read
-	BoundNS int64             // how old it is at most
-	Bounded bool              // the scheme promises that
-}
-
-// Staleness is that of a system.
-func (a *Agent) Staleness(ctx context.Context, sys string) (Staleness, error) {
-	return fetch(ctx, a, sys, func(m *member) (Staleness, error) {
-		s := Staleness{Reads: m.Sys.RecentStaleness()}
-		s.BoundNS, s.Bounded = m.Sys.StalenessBound()
-		return s, nil
-	})
-}
 
 // CDF draws the distribution of a result's latency: which share of its requests took at most how long. Of
 // transaction types that are named it draws each, as r.CDF("balance", "send-payment").

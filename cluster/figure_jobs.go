@@ -2,9 +2,7 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"reflect"
 	"slices"
 	"sync"
@@ -16,16 +14,14 @@ import (
 	"drtmx/engine/result"
 )
 
-// figureJobs runs one figure at a time, for each takes every core, and keeps what
-// comes out as long as the agent lives: pages may come and go meanwhile.
-type figureJobs struct {
-	agent *Agent
-	slot  chan struct{}
+// figures are what there is of each. One is computed at a time.
+type figures struct {
+	slot chan struct{}
 
-	mu      sync.Mutex
-	runner  FigureRunner
-	last    int // number of the latest FigureRun
-	figures map[string]*keptFigure
+	mu     sync.Mutex
+	runner FigureRunner
+	last   int // number of the latest FigureRun
+	kept   map[string]*keptFigure
 }
 
 // keptFigure is what there is of a figure: what was computed last, and variants of it.
@@ -41,17 +37,14 @@ type keptFigure struct {
 // variantsKept bounds what is kept, and drawn, over one figure.
 const variantsKept = 3
 
-func newFigureJobs(a *Agent) *figureJobs {
-	return &figureJobs{agent: a, slot: make(chan struct{}, 1), figures: map[string]*keptFigure{}}
+// UseFigures has figures computed by another runner than the registered one.
+func (j *Jobs) UseFigures(r FigureRunner) {
+	j.figures.mu.Lock()
+	defer j.figures.mu.Unlock()
+	j.figures.runner = r
 }
 
-func (d *figureJobs) use(r FigureRunner) {
-	d.mu.Lock()
-	d.runner = r
-	d.mu.Unlock()
-}
-
-func (d *figureJobs) by() FigureRunner {
+func (d *figures) by() FigureRunner {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.runner
@@ -59,21 +52,21 @@ func (d *figureJobs) by() FigureRunner {
 
 // Figures lists the figures that this agent can compute, none if it was started
 // without them.
-func (a *Agent) Figures() []FigureInfo {
+func (j *Jobs) Figures() []FigureInfo {
 	out := []FigureInfo{}
-	if r := a.figures.by(); r != nil {
+	if r := j.figures.by(); r != nil {
 		out = append(out, r.List()...)
 	}
 	return out
 }
 
 // Figure is what the agent has of a figure.
-func (a *Agent) Figure(id string) (FigureState, error) {
-	info, err := a.figures.known(id)
+func (j *Jobs) Figure(id string) (FigureState, error) {
+	info, err := j.known(id)
 	if err != nil {
 		return FigureState{}, err
 	}
-	return a.figures.state(info), nil
+	return j.figures.state(info), nil
 }
 
 // NoFigureError names a figure that does not exist (HTTP 404).
@@ -84,8 +77,8 @@ func (e *NoFigureError) Error() string {
 }
 
 // known checks an id before anything is started.
-func (d *figureJobs) known(id string) (FigureInfo, error) {
-	for _, f := range d.agent.Figures() {
+func (j *Jobs) known(id string) (FigureInfo, error) {
+	for _, f := range j.Figures() {
 		if f.ID == id {
 			return f, nil
 		}
@@ -93,17 +86,17 @@ func (d *figureJobs) known(id string) (FigureInfo, error) {
 	return FigureInfo{}, &NoFigureError{id}
 }
 
-// place is what there is of a figure; d.mu is held.
-func (d *figureJobs) place(id string) *keptFigure {
-	if d.figures[id] == nil {
-		d.figures[id] = &keptFigure{}
+// of is what there is of a figure; d.mu is held.
+func (d *figures) of(id string) *keptFigure {
+	if d.kept[id] == nil {
+		d.kept[id] = &keptFigure{}
 	}
-	return d.figures[id]
+	return d.kept[id]
 }
 
-func (d *figureJobs) state(info FigureInfo) FigureState {
+func (d *figures) state(info FigureInfo) FigureState {
 	d.mu.Lock()
-	k := *d.place(info.ID)
+	k := *d.of(info.ID)
 	s := FigureState{FigureInfo: info, Failed: k.failed, Base: k.base, Variants: slices.Clone(k.variant)}
 	if k.running != nil {
 		running := *k.running
@@ -118,63 +111,57 @@ func (d *figureJobs) state(info FigureInfo) FigureState {
 
 // Sketch is a small picture of a figure: of what was computed with the thesis's knobs,
 // else of what is published.
-func (a *Agent) Sketch(id string) (string, error) {
-	s, err := a.Figure(id)
+func (j *Jobs) Sketch(id string) (string, error) {
+	s, err := j.Figure(id)
 	switch {
 	case err != nil:
 		return "", err
 	case s.Base != nil:
 		return s.Base.Figure.Sketch(), nil
 	}
-	return a.figures.by().Sketch(id), nil
+	return j.figures.by().Sketch(id), nil
 }
 
 // FigureParts are what is known of a figure beside its picture: of what is drawn first on the page once it is there.
-func (a *Agent) FigureParts(id string) ([]FigurePart, error) {
-	s, err := a.Figure(id)
+func (j *Jobs) FigureParts(id string) ([]FigurePart, error) {
+	s, err := j.Figure(id)
 	switch {
 	case err != nil:
 		return nil, err
 	case s.Base != nil && (s.Running == nil || len(s.Running.Set) > 0):
-		return a.figures.by().Parts(id, s.Base.Figure), nil
+		return j.figures.by().Parts(id, s.Base.Figure), nil
 	case s.Base == nil && s.Running == nil && len(s.Variants) > 0:
-		return a.figures.by().Parts(id, s.Variants[0].Figure), nil
+		return j.figures.by().Parts(id, s.Variants[0].Figure), nil
 	}
-	return a.figures.by().Parts(id, nil), nil
+	return j.figures.by().Parts(id, nil), nil
 }
 
 func taskOf(id string) string { return "figure " + id }
 
-func (d *figureJobs) start(r *http.Request) (any, error) {
-	info, err := d.known(r.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
-	var b struct {
-		Scale string           `json:"scale"`
-		Set   experiment.Knobs `json:"set"`
-	}
-	if err := readJSON(r, &b); err != nil {
-		return nil, err
-	}
-	if err := settleScale(&b.Scale); err != nil {
-		return nil, err
-	}
-	set := b.Set
-	if err := system.Guard(taskOf(info.ID), func() error { return d.by().Check(info.ID, b.Scale, set) }); err != nil {
-		return nil, err
-	}
-	_, run, ok := d.enter(info.ID, b.Scale, set)
-	if !ok {
-		return nil, &httpError{http.StatusConflict, "figure " + info.ID + " is being computed already"}
-	}
-	go run()
-	d.agent.announce()
-	return accepted{map[string]string{"task": taskOf(info.ID)}}, nil
+// FigureOrder asks for a figure, with knobs of all its runs changed.
+type FigureOrder struct {
+	Scale string           `json:"scale"`
+	Set   experiment.Knobs `json:"set"`
 }
 
-// settleScale makes quick of no scale and refuses what is none.
-func settleScale(scale *string) error {
+// StartFigure begins to compute a figure, and returns the name of the task.
+func (j *Jobs) StartFigure(id string, order FigureOrder) (string, error) {
+	info, err := j.known(id)
+	if err != nil {
+		return "", err
+	}
+	if err := defaultScale(&order.Scale); err != nil {
+		return "", err
+	}
+	if err := system.Guard(taskOf(info.ID), func() error { return j.figures.by().Check(info.ID, order.Scale, order.Set) }); err != nil {
+		return "", err
+	}
+	_, err = j.startFigure(info.ID, order, nil)
+	return taskOf(info.ID), err
+}
+
+// defaultScale makes quick of no scale and refuses what is none.
+func defaultScale(scale *string) error {
 	if *scale == "" {
 		*scale = "quick"
 	}
@@ -184,86 +171,46 @@ func settleScale(scale *string) error {
 	return nil
 }
 
-// enter takes note of a computation, which run does; false if there is one of that
-// figure already.
-func (d *figureJobs) enter(id, scale string, set experiment.Knobs) (ctx context.Context, run func(), ok bool) {
-	ctx, cancel := context.WithCancel(context.Background()) // outlives the request
-	if !d.agent.tasks.start(taskOf(id), cancel) {
-		cancel()
-		return nil, nil, false
-	}
-	d.mu.Lock()
-	d.last++
-	k := d.place(id)
-	k.running, k.soFar, k.failed = &FigureRun{N: d.last, Scale: scale, Set: set}, nil, ""
-	d.mu.Unlock()
-	return ctx, func() { d.run(ctx, cancel, id, scale, set) }, true
-}
-
-func (d *figureJobs) run(ctx context.Context, cancel context.CancelFunc, id, scale string, set experiment.Knobs) {
-	defer cancel()
+// startFigure begins to compute a figure that was checked, once another has ended unless after is nil.
+func (j *Jobs) startFigure(id string, order FigureOrder, after <-chan struct{}) (<-chan struct{}, error) {
+	d := &j.figures
 	var f Figure
 	began := time.Now()
-	err := system.Guard(taskOf(id), func() (err error) {
-		if err := d.turn(ctx, id); err != nil {
+	return j.start(job{
+		task: taskOf(id), busy: "figure " + id + " is being computed already", slot: d.slot, after: after,
+		begun: func() {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.last++
+			k := d.of(id)
+			k.running, k.soFar, k.failed = &FigureRun{N: d.last, Scale: order.Scale, Set: order.Set, Waits: after != nil}, nil, ""
+		},
+		waits: func(yes bool) {
+			d.mu.Lock()
+			d.of(id).running.Waits = yes
+			d.mu.Unlock()
+			j.Announce()
+		},
+		work: func(ctx context.Context, progress func(done, total int)) (err error) {
+			began = time.Now()
+			f, err = d.by().Run(ctx, id, order.Scale, order.Set, func(done, total int, soFar func() Figure) {
+				d.mu.Lock()
+				k := d.of(id)
+				k.running.Done, k.running.Total, k.soFar = done, total, soFar
+				d.mu.Unlock()
+				progress(done, total)
+			})
 			return err
-		}
-		defer func() { <-d.slot }()
-		began = time.Now()
-		f, err = d.by().Run(ctx, id, scale, set, func(done, total int, soFar func() Figure) { d.report(id, done, total, soFar) })
-		return err
-	})
-	if errors.Is(err, context.Canceled) {
-		err = context.Canceled
-	}
-	d.end(id, f, time.Since(began), err)
-	d.agent.tasks.end(taskOf(id), err)
-	d.agent.announce()
-}
-
-// turn takes the slot, and says meanwhile that the figure waits for it.
-func (d *figureJobs) turn(ctx context.Context, id string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	select {
-	case d.slot <- struct{}{}:
-		d.waits(id, false)
-		return nil
-	default:
-	}
-	d.waits(id, true)
-	defer d.waits(id, false)
-	select {
-	case d.slot <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (d *figureJobs) waits(id string, yes bool) {
-	d.mu.Lock()
-	d.place(id).running.Waits = yes
-	d.mu.Unlock()
-	d.agent.announce()
-}
-
-func (d *figureJobs) report(id string, done, total int, soFar func() Figure) {
-	d.mu.Lock()
-	k := d.place(id)
-	k.running.Done, k.running.Total, k.soFar = done, total, soFar
-	d.mu.Unlock()
-	d.agent.tasks.progress(taskOf(id), int64(done), int64(total))
-	d.agent.announce()
+		},
+		ended: func(err error) { d.end(id, f, time.Since(began), err) }})
 }
 
 // end keeps a figure, or the reason why there is none. What was there
 // before a try that failed stays.
-func (d *figureJobs) end(id string, f Figure, took time.Duration, err error) {
+func (d *figures) end(id string, f Figure, took time.Duration, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	k := d.place(id)
+	k := d.of(id)
 	run := k.running
 	k.running, k.soFar = nil, nil
 	if err != nil || f == nil {
@@ -285,30 +232,24 @@ func (d *figureJobs) end(id string, f Figure, took time.Duration, err error) {
 	k.variant = slices.Clone(k.variant[max(0, len(k.variant)-variantsKept):])
 }
 
-// get answers with the figure that was computed last.
-func (d *figureJobs) get(r *http.Request) (any, error) {
-	info, err := d.known(r.PathValue("id"))
+// Latest is the figure that was computed last.
+func (j *Jobs) Latest(id string) (Figure, error) {
+	info, err := j.known(id)
 	if err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	f := d.place(info.ID).latest
-	d.mu.Unlock()
+	j.figures.mu.Lock()
+	f := j.figures.of(info.ID).latest
+	j.figures.mu.Unlock()
 	if f == nil {
-		return nil, &httpError{http.StatusNotFound, "figure " + info.ID + " has not been computed here; POST /api/figures/" + info.ID}
+		return nil, &NotFoundError{"figure " + info.ID + " has not been computed here; POST /api/figures/" + info.ID}
 	}
 	return f, nil
 }
 
-// all answers with what there is of a figure, the points of a running one included.
-func (d *figureJobs) all(r *http.Request) (any, error) { return d.agent.Figure(r.PathValue("id")) }
-
-func (d *figureJobs) stop(r *http.Request) (any, error) {
-	id := r.PathValue("id")
-	if !d.agent.tasks.cancel(taskOf(id)) {
-		return nil, &httpError{http.StatusNotFound, "figure " + words.Clip(id) + " is not being computed"}
-	}
-	return map[string]bool{"cancelled": true}, nil
+// StopFigure cancels the computation of a figure.
+func (j *Jobs) StopFigure(id string) error {
+	return j.stop(taskOf(id), "figure "+words.Clip(id)+" is not being computed")
 }
 
 // Run is the figure of that number, the running one included.
@@ -331,34 +272,32 @@ func (s *FigureState) Run(n int) (*FigureRun, bool) {
 func (s *FigureState) PointSpec(n, run int) (experiment.Spec, *result.Result, error) {
 	r, ok := s.Run(n)
 	if !ok {
-		return experiment.Spec{}, nil, &httpError{http.StatusNotFound, fmt.Sprintf("figure %s has none of number %d; see /api/figures/%s/state", s.ID, n, s.ID)}
+		return experiment.Spec{}, nil, &NotFoundError{fmt.Sprintf("figure %s has none of number %d; see /api/figures/%s/state", s.ID, n, s.ID)}
 	}
 	result := r.Figure.Result(run)
 	if result == nil {
-		return experiment.Spec{}, nil, &httpError{http.StatusNotFound, fmt.Sprintf("figure %s has no run %d", s.ID, run)}
+		return experiment.Spec{}, nil, &NotFoundError{fmt.Sprintf("figure %s has no run %d", s.ID, run)}
 	}
 	spec, err := experiment.SpecOf("", result.Spec)
 	return spec, result, err
 }
 
-// live opens the system behind a point beside the others, in place of one of them
-// if that is asked for.
-func (d *figureJobs) live(r *http.Request) (any, error) {
-	s, err := d.agent.Figure(r.PathValue("id"))
+// FigurePoint names a point of a figure: a run of the figure with a number, to be opened in place of a system ("": beside all).
+type FigurePoint struct {
+	N       int    `json:"n"`
+	Run     int    `json:"run"`
+	Replace string `json:"replace"`
+}
+
+// OpenFigurePoint opens the system behind a point.
+func (j *Jobs) OpenFigurePoint(ctx context.Context, id string, p FigurePoint) (system.Snapshot, error) {
+	s, err := j.Figure(id)
 	if err != nil {
-		return nil, err
+		return system.Snapshot{}, err
 	}
-	var b struct {
-		N       int    `json:"n"`
-		Run     int    `json:"run"`
-		Replace string `json:"replace"`
-	}
-	if err := readJSON(r, &b); err != nil {
-		return nil, err
-	}
-	spec, _, err := s.PointSpec(b.N, b.Run)
+	spec, _, err := s.PointSpec(p.N, p.Run)
 	if err != nil {
-		return nil, err
+		return system.Snapshot{}, err
 	}
-	return d.agent.addInPlaceOf(r.Context(), b.Replace, spec)
+	return j.AddInPlaceOf(ctx, p.Replace, spec)
 }

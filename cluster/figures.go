@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"sync"
 
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
@@ -87,4 +88,22 @@ type FigureState struct {
 	Failed   string      `json:"failed,omitempty"`   // why the latest try gave nothing
 	Base     *FigureRun  `json:"base,omitempty"`     // with the thesis's knobs
 	Variants []FigureRun `json:"variants,omitempty"` // with others, at the same scale, the oldest first
+}
+
+var given struct {
+	mu     sync.Mutex
+	runner FigureRunner
+}
+
+// SetFigures registers what runs the figures. The package that has them calls it; this one is below it and cannot.
+func SetFigures(r FigureRunner) {
+	given.mu.Lock()
+	defer given.mu.Unlock()
+	given.runner = r
+}
+
+func registered() FigureRunner {
+	given.mu.Lock()
+	defer given.mu.Unlock()
+	return given.runner
 }

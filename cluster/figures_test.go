@@ -88,22 +88,24 @@ func (f fakeFigures) Run(ctx context.Context, id, scale string, set experiment.K
 type figureReader struct {
 	*testing.T
 	fakeFigures
-	agent *Agent
+	jobs  *Jobs
 	ask   func(method, path, body string) reply
 	askOf func(id, method, body string) reply
 }
 
 func newFigureReader(t *testing.T) *figureReader {
 	f := fakeFigures{make(chan error)}
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
-	s := web(t, a, Web{Figures: f})
-	return &figureReader{t, f, a,
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
+	j := For(a)
+	j.UseFigures(f)
+	s := served(t, j, Web{})
+	return &figureReader{t, f, j,
 		func(method, path, body string) reply { return ask(t, s, method, "/api/figures/2-4a"+path, body) },
 		func(id, method, body string) reply { return ask(t, s, method, "/api/figures/"+id, body) }}
 }
 
 func (d *figureReader) task() Task {
-	for _, x := range d.agent.tasks.list() {
+	for _, x := range d.jobs.Tasks() {
 		if x.Name == "figure 2-4a" {
 			return x
 		}
@@ -196,8 +198,8 @@ func TestFigurePointsCome(t *testing.T) {
 func TestOneFigureWaits(t *testing.T) {
 	d := newFigureReader(t)
 	waiting := func() (n, running int) {
-		for _, info := range d.agent.Figures() {
-			s, err := d.agent.Figure(info.ID)
+		for _, info := range d.jobs.Figures() {
+			s, err := d.jobs.Figure(info.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -253,12 +255,12 @@ func TestFigureParts(t *testing.T) {
 	d := newFigureReader(t)
 	parts := func(want string) {
 		t.Helper()
-		if got, err := d.agent.FigureParts("2-4a"); err != nil || len(got) != 1 || got[0].HTML != want {
+		if got, err := d.jobs.FigureParts("2-4a"); err != nil || len(got) != 1 || got[0].HTML != want {
 			t.Errorf("%+v %v, want %s", got, err, want)
 		}
 	}
 	run := func(body string) { d.ask("POST", "", body).want(t, 202, "") }
-	if _, err := d.agent.FigureParts("9-9"); err == nil {
+	if _, err := d.jobs.FigureParts("9-9"); err == nil {
 		t.Error("parts of no figure")
 	}
 	parts("planned")
@@ -288,7 +290,7 @@ func TestFigurePointOpensLive(t *testing.T) {
 	open(7, "").want(t, 404, "no run 7")
 	d.ask("POST", "/live", `{"n":99,"run":0}`).want(t, 404, "none of number 99")
 	open(2, "").want(t, 200, `"sys":"b"`)
-	if v, err := d.agent.Spec(bg, "b"); err != nil || v.Set["coroutines"] != 3 || v.Preset != "drtm+h" || v.Set["seed"] != 7 {
+	if v, err := d.jobs.Spec(context.Background(), "b"); err != nil || v.Set["coroutines"] != 3 || v.Preset != "drtm+h" || v.Set["seed"] != 7 {
 		t.Errorf("%v, %v", v, err)
 	}
 	open(0, "").want(t, 200, `"sys":"c"`)
@@ -296,7 +298,7 @@ func TestFigurePointOpensLive(t *testing.T) {
 	open(1, "").want(t, 409, "at most 4")
 	open(1, "a").want(t, 400, "stays as long as the agent")
 	open(1, "c").want(t, 200, `"sys":"c"`)
-	if v, err := d.agent.Spec(bg, "c"); err != nil || v.Set["coroutines"] != 2 || len(d.agent.Systems()) != MaxSystems {
+	if v, err := d.jobs.Spec(context.Background(), "c"); err != nil || v.Set["coroutines"] != 2 || len(d.jobs.Systems()) != MaxSystems {
 		t.Errorf("%v, %v", v, err)
 	}
 }

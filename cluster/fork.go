@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"net/http"
 	"runtime"
 	"sync"
 	"time"
@@ -26,8 +25,9 @@ type forked struct {
 // it. A fork of this process that nobody holds any more is closed when another
 // needs its place.
 func (c *Client) Fork(k Knobs) (*Client, error) {
+	defer runtime.KeepAlive(c)
 	ctx := c.context()
-	s, err := c.d.fork(ctx, c.sys, k, c.by)
+	s, err := c.d.Fork(ctx, c.sys, k, c.by)
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +45,9 @@ func (c *Client) Fork(k Knobs) (*Client, error) {
 
 // caughtUp waits until a fork is where its origin was.
 func (c *Client) caughtUp(ctx context.Context) error {
+	defer runtime.KeepAlive(c)
 	for {
-		now, err := c.d.state(ctx, c.sys)
+		now, err := c.d.State(ctx, c.sys)
 		switch {
 		case err != nil:
 			return err
@@ -63,9 +64,6 @@ func (c *Client) caughtUp(ctx context.Context) error {
 	}
 }
 
-// closeTime is how long the end of a fork may take, also after an interrupt.
-const closeTime = 5 * time.Second
-
 // close ends the system, once: afterwards its name may be another's. One that
 // somebody else has closed is closed.
 func (f *forked) close(d driver) error {
@@ -76,12 +74,7 @@ func (f *forked) close(d driver) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	err := d.closeSystem(ctx, f.sys)
-	var missing *NoSystemError
-	var answered *RemoteError
-	if errors.Is(err, errClosed) || errors.As(err, &missing) || errors.As(err, &answered) && answered.Code == http.StatusNotFound {
-		err = nil
-	}
+	err := d.CloseSystem(ctx, f.sys)
 	f.closed = err == nil
 	return err
 }
@@ -114,9 +107,12 @@ func (l *local) closeForgotten() bool {
 			continue
 		}
 		delete(l.forks, sys)
-		if now, err := l.agent.State(sys); err == nil && now.Epoch == h.epoch {
-			some = l.agent.CloseSystem(sys) == nil || some
+		if now, err := l.Agent.State(sys); err == nil && now.Epoch == h.epoch {
+			some = l.Agent.CloseSystem(sys) == nil || some
 		}
 	}
 	return some
 }
+
+// closeTime is how long the end of a fork may take, also after an interrupt.
+const closeTime = 5 * time.Second

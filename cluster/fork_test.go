@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"drtmx/cluster/session"
 	"drtmx/cluster/system/systemtest"
 )
 
@@ -23,7 +22,7 @@ func TestCloseOfAForkEndsTheForkAlone(t *testing.T) {
 		f.Close() // its name is g's now
 		g.Run(20 * time.Microsecond)
 		c.Run(20 * time.Microsecond)
-		if n := len(up.c.d.(*local).agent.Systems()); n != 2 {
+		if n := len(up.c.d.(*local).Agent.Systems()); n != 2 {
 			t.Errorf("%s: %d systems", where, n)
 		}
 		g.Close()
@@ -48,14 +47,14 @@ func TestForkOfAnAttachedClusterHasCaughtUp(t *testing.T) {
 
 // An interrupt while a fork catches up leaves none.
 func TestInterruptedForkIsClosed(t *testing.T) {
-	a := newFakes(t, systemtest.Options{Slow: 20 * time.Millisecond})
-	if err := a.Step(bg, "a", 100_000); err != nil {
+	a := fakeAgents(t, systemtest.Options{Slow: 20 * time.Millisecond})
+	if err := a.Step(context.Background(), "a", 100_000); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(bg)
+	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := (&Client{d: &local{agent: a}, sys: "a", ctx: ctx}).Fork(nil)
+		_, err := (&Client{d: &local{Agent: a}, sys: "a", ctx: ctx}).Fork(nil)
 		ended <- err
 	}()
 	systemtest.Eventually(t, "there is a fork", func() bool { return len(a.Systems()) == 2 })
@@ -65,16 +64,6 @@ func TestInterruptedForkIsClosed(t *testing.T) {
 	}
 	if n := len(a.Systems()); n != 1 {
 		t.Errorf("%d systems", n)
-	}
-}
-
-// A slice that takes long whatever its length does not make slices ever shorter, until nothing moves.
-func TestSlowSlicesStayLongEnough(t *testing.T) {
-	a := newFakes(t, systemtest.Options{Slow: 2*session.SliceWall + 5*time.Millisecond})
-	ctx, cancel := context.WithTimeout(bg, 20*time.Second)
-	defer cancel()
-	if err := a.Step(ctx, "a", 30_000); err != nil {
-		t.Fatal(err)
 	}
 }
 

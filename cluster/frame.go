@@ -79,13 +79,13 @@ func (h *hub) publish(f *Frame) {
 		return
 	}
 	h.seq++
-	f.V, f.Seq = frameVersion, h.seq
-	msg, err := encodeFrame(f)
+	f.Seq = h.seq
+	msg, err := f.Encode()
 	if err != nil {
 		// A number that JSON cannot hold (NaN) is a bug below; the feed goes on
 		// without this frame's windows, and says so.
 		f.Windows, f.Error = nil, words.OneLine(err.Error())
-		if msg, err = encodeFrame(f); err != nil {
+		if msg, err = f.Encode(); err != nil {
 			return
 		}
 	}
@@ -101,7 +101,10 @@ func (h *hub) publish(f *Frame) {
 	}
 }
 
-func encodeFrame(f *Frame) ([]byte, error) {
+// Encode is a frame as readers get it.
+func (f *Frame) Encode() ([]byte, error) {
+	f.V = frameVersion
+
 	if f.Windows == nil {
 		f.Windows = []result.Window{}
 	}
@@ -132,45 +135,79 @@ func (h *hub) drop(r *reader) {
 	}
 }
 
-// subscription is what a new reader begins with.
-type subscription struct {
-	*reader
-	// at is the number of the latest frame: all later ones come by the channel.
-	at uint64
-	// backlog is what came after the frame that was asked for, gap that some of it is
+// Subscription is a reader of frames, which are encoded.
+type Subscription struct {
+	// Frames has all that come; it is closed when the reader falls behind, or the agent ends.
+	Frames <-chan []byte
+	// At is the number of the latest frame before them.
+	At uint64
+	// Backlog is what came after the frame that was asked for, Gap that some of it is
 	// no longer there.
-	backlog [][]byte
-	gap     bool
+	Backlog [][]byte
+	Gap     bool
+
+	hub    *hub
+	reader *reader
 }
 
-// subscribe adds a reader of what comes after frame since; 0 asks for nothing old.
-func (h *hub) subscribe(since uint64) subscription {
+// End ends the subscription.
+func (s *Subscription) End() { s.hub.unsubscribe(s.reader) }
+
+// Subscribe adds a reader of what comes after frame since; 0 asks for nothing old.
+func (a *Agent) Subscribe(since uint64) *Subscription { return a.hub.subscribe(since) }
+
+// Frames says how one system stands, or all if only is "", with the latest windows. They have no number.
+func (a *Agent) Frames(only string) (out []*Frame) {
+	for _, m := range a.all() {
+		if only != "" && m.id != only {
+			continue
+		}
+		f := m.frame()
+		if w := m.latest.Load(); w != nil {
+			f.Windows = append(f.Windows, *w)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// Closed is closed with a system.
+func (a *Agent) Closed(sys string) (<-chan struct{}, error) {
+	m, err := a.member(sys)
+	if err != nil {
+		return nil, err
+	}
+	return m.done, nil
+}
+
+func (h *hub) subscribe(since uint64) *Subscription {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	r := subscription{reader: &reader{ch: make(chan []byte, readerQueue)}, at: h.seq}
+	r := &reader{ch: make(chan []byte, readerQueue)}
+	s := &Subscription{Frames: r.ch, At: h.seq, hub: h, reader: r}
 	if h.closed {
 		r.gone = true
 		close(r.ch)
-		return r
+		return s
 	}
-	h.readers[r.reader] = struct{}{}
+	h.readers[r] = struct{}{}
 	if since == 0 {
-		return r
+		return s
 	}
 	oldest := h.seq + 1
 	if len(h.ring) > 0 {
 		oldest = h.ring[0].seq
 	}
 	if since > h.seq || since+1 < oldest {
-		r.gap = true
-		return r
+		s.Gap = true
+		return s
 	}
-	for _, s := range h.ring {
-		if s.seq > since {
-			r.backlog = append(r.backlog, s.msg)
+	for _, x := range h.ring {
+		if x.seq > since {
+			s.Backlog = append(s.Backlog, x.msg)
 		}
 	}
-	return r
+	return s
 }
 
 func (h *hub) unsubscribe(r *reader) {

@@ -12,25 +12,6 @@ import (
 	"drtmx/engine/experiment"
 )
 
-// dragTime is how soon a change follows another if the two are one: those of a slider
-// that is dragged have one ghost.
-const dragTime = time.Second
-
-// drag finds changes that are one.
-type drag struct {
-	version int // of the knobs, that the first of them made
-	last    time.Time
-}
-
-// first is the version that began what this one belongs to.
-func (d *drag) first(version int, now time.Time) int {
-	if d.version == 0 || now.Sub(d.last) > dragTime {
-		d.version = version
-	}
-	d.last = now
-	return d.version
-}
-
 // past is the session of a system up to a change: what its ghost is made of.
 type past struct {
 	of      *member
@@ -63,8 +44,8 @@ func (a *Agent) Ghost(ctx context.Context, from string, version int, by string) 
 		return system.Snapshot{}, err
 	}
 	defer p.release()
-	if h := a.standby.take(&g); h != nil {
-		if s, err := a.adopt(ctx, p, h.m, &g, by); err == nil || ctx.Err() != nil {
+	if m := a.standby.Take(g.change()); m != nil {
+		if s, err := a.adopt(ctx, p, m.(*member), &g, by); err == nil || ctx.Err() != nil {
 			return s, err
 		}
 	}
@@ -97,6 +78,15 @@ func (m *member) before(version int) (past, error) {
 	return g, nil
 }
 
+// change is what a ghost stops before.
+func (g *past) change() Change {
+	c := Change{Of: g.of, Epoch: g.epoch, First: g.first, AtNS: g.at, Steps: g.changes}
+	if n := len(g.segment.Steps); n > g.changes {
+		c.Mark = g.segment.Steps[n-1].Checkpoint
+	}
+	return c
+}
+
 // ghostOf finds the ghost that is asked for among those that are shown, unless it was changed since.
 func (a *Agent) ghostOf(g *past) (system.Snapshot, bool) {
 	for _, s := range a.Systems() {
@@ -120,7 +110,7 @@ func (a *Agent) adopt(ctx context.Context, p *place, m *member, g *past, by stri
 		if m.err != nil {
 			return m.failedError()
 		}
-		done := m.twin.next
+		done := m.twin.Steps()
 		m.become(p.id, g, by)
 		m.twin = nil
 		if m.chase = done > g.changes; !m.chase {

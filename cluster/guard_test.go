@@ -28,7 +28,7 @@ const (
 // untouched fails if an attack changed anything.
 func untouched(t *testing.T, a *Agent) {
 	t.Helper()
-	if s := stateOf(t, a, ""); s.KnobsVersion != 1 || s.VirtualNS != 0 {
+	if s := stateIn(t, a, ""); s.KnobsVersion != 1 || s.VirtualNS != 0 {
 		t.Errorf("the attack did something: %+v", s)
 	}
 }
@@ -36,7 +36,7 @@ func untouched(t *testing.T, a *Agent) {
 func TestAttackDNSRebinding(t *testing.T) {
 	// A foreign page whose name was made to resolve to 127.0.0.1 is of the same
 	// origin to the browser; only the Host header tells.
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{Access: Access{Hosts: []string{"lab.example"}}})
 	for _, host := range []string{"evil.example", "evil.example:7070", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1", "0.0.0.0", "[::2]:80", "evil.example\t", "lab.example.evil"} {
 		req, _ := http.NewRequest("GET", s.URL+"/api/state", nil)
@@ -60,7 +60,7 @@ func TestAttackDNSRebinding(t *testing.T) {
 }
 
 func TestAttackCrossOrigin(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	for _, head := range [][]string{
 		{"Origin", "http://evil.example"},
@@ -95,7 +95,7 @@ func TestAttackCrossOrigin(t *testing.T) {
 }
 
 func TestAttackCrossOriginWebsocket(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	for _, o := range []string{"http://evil.example", "null", "file://", "http://localhost:1", "https://evil.example:7070", "http://" + strings.TrimPrefix(s.URL, "http://") + ".evil.example", "chrome-extension://x"} {
 		if _, resp, err := dial(t, s, "", http.Header{"Origin": {o}}); err == nil || resp.StatusCode != http.StatusForbidden {
@@ -110,7 +110,7 @@ func TestAttackCrossOriginWebsocket(t *testing.T) {
 }
 
 func TestContentPolicy(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	for _, path := range []string{"/", "/api/state", "/login", "/nothing", "/api/nothing"} {
 		h := ask(t, s, "GET", path, "").head
@@ -129,7 +129,7 @@ func TestContentPolicy(t *testing.T) {
 }
 
 func TestAttackTokens(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{Access: Access{Control: controlToken, View: viewToken}})
 	bearer := func(tok string) []string { return []string{"Authorization", "Bearer " + tok} }
 	for name, head := range map[string][]string{
@@ -160,7 +160,7 @@ func TestAttackTokens(t *testing.T) {
 }
 
 func TestLogin(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{Access: Access{Control: controlToken, View: viewToken}})
 	if r := ask(t, s, "GET", "/", ""); r.code != 303 || r.head.Get("Location") != "/login" {
 		t.Errorf("%d to %q", r.code, r.head.Get("Location"))
@@ -323,7 +323,7 @@ func listening(t *testing.T, a *Agent) string {
 // serving is listening until end is called.
 func serving(t *testing.T, a *Agent) (addr string, end func()) {
 	t.Helper()
-	h, err := a.Handler(Web{})
+	h, err := Handler(For(a), Web{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func serving(t *testing.T, a *Agent) (addr string, end func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(bg)
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- Serve(ctx, l, h) }()
 	return l.Addr().String(), func() {
@@ -344,13 +344,13 @@ func serving(t *testing.T, a *Agent) (addr string, end func()) {
 
 // Whoever waits for a run when the server ends is told that, and blames no transaction.
 func TestRunsEndWithTheServer(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{Slow: time.Millisecond})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{Slow: time.Millisecond})
 	addr, end := serving(t, a)
 	during(t, a, &httptest.Server{URL: "http://" + addr}, "a", "/api/run", longRun, end).want(t, 503, "the cluster is closed")
 }
 
 func TestAttackOversize(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	addr := listening(t, a)
 	s := &httptest.Server{URL: "http://" + addr}
 	ask(t, s, "PATCH", "/api/knobs", `{"coroutines": `+strings.Repeat(" ", bodyLimit)+`4}`).want(t, 413, "over")
@@ -392,7 +392,7 @@ func TestAttackSlowHeaders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a timeout of 5 s")
 	}
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	addr := listening(t, a)
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -420,7 +420,7 @@ func TestAttackSlowHeaders(t *testing.T) {
 }
 
 func TestAttackTooManyConnections(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	addr := listening(t, a)
 	var held []net.Conn
 	defer func() {
@@ -458,7 +458,7 @@ func TestAttackTooManyConnections(t *testing.T) {
 		return false
 	})
 	// The run does not care, and there is room again when some go.
-	if err := a.Step(bg, "", 1000); err != nil {
+	if err := a.Step(context.Background(), "", 1000); err != nil {
 		t.Error(err)
 	}
 	for _, c := range held[:20] {
@@ -469,7 +469,7 @@ func TestAttackTooManyConnections(t *testing.T) {
 
 // Connections that are kept open and not used make room for one that is.
 func TestAttackIdleConnections(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	addr := listening(t, a)
 	used, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -515,7 +515,7 @@ func TestConnectionsFitOpenFiles(t *testing.T) {
 }
 
 func TestTooManyReaders(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	for range readerLimit {
 		connect(t, s, "")

@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"drtmx/cluster/session"
+	"drtmx/cluster/system/systemtest"
 	"drtmx/engine/experiment"
 )
 
@@ -27,7 +29,7 @@ func agentOf(t *testing.T, spec experiment.Spec) *Agent {
 // TestHistoryOverHTTP: a live system's history is what a replay of its session writes, in both forms, and
 // the system stays where it is.
 func TestHistoryOverHTTP(t *testing.T) {
-	a := agentOf(t, tiny())
+	a := agentOf(t, systemtest.Tiny())
 	s := web(t, a, Web{})
 	step := func() {
 		t.Helper()
@@ -67,7 +69,7 @@ func TestHistoryOverHTTP(t *testing.T) {
 // TestHistoryIsGuarded: what cannot be had is refused before a byte is sent, other sites cannot start it, and
 // there is one at a time.
 func TestHistoryIsGuarded(t *testing.T) {
-	a := agentOf(t, tiny())
+	a := agentOf(t, systemtest.Tiny())
 	s := web(t, a, Web{})
 	get := func(query string, head ...string) reply {
 		t.Helper()
@@ -79,21 +81,36 @@ func TestHistoryIsGuarded(t *testing.T) {
 	get("?sys=d").want(t, 404, "")
 	get("", "Sec-Fetch-Site", "cross-site").want(t, 403, "cross-origin request refused")
 	get("", "Sec-Fetch-Site", "same-origin").want(t, 200, "")
-	a.histories <- struct{}{}
+	if err := a.Step(t.Context(), "a", 200_000); err != nil {
+		t.Fatal(err)
+	}
+	h, err := a.PastHistory(t.Context(), "a", UntilNow, "history.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() { ended <- a.WriteHistory(t.Context(), h, &held{begun: begun, goOn: goOn}) }()
+	<-begun
 	get("").want(t, 409, "another one is being written")
 	ask(t, s, "HEAD", "/api/history", "").want(t, 409, "")
-	<-a.histories
-	small := agentOf(t, tiny())
-	small.opts.memory = func() int64 { return 1 << 20 }
+	close(goOn)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	small, err := NewAgent(systemtest.Tiny(), Options{Paused: true, Memory: func() int64 { return 1 << 20 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer small.Close()
 	ask(t, web(t, small, Web{}), "GET", "/api/history", "").want(t, 409, "memory is short")
-	micro := agentOf(t, experiment.Spec{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 1}})
+	micro := agentOf(t, experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"nodes": 2, "threads": 1}})
 	ask(t, web(t, micro, Web{}), "GET", "/api/history", "").want(t, 400, "runs no transactions")
 }
 
 // TestHistoryCanBeCancelled, and a stream that is cut short is an error of the connection. Then there is room for
 // the next one.
 func TestHistoryCanBeCancelled(t *testing.T) {
-	a := agentOf(t, tiny())
+	a := agentOf(t, systemtest.Tiny())
 	s := web(t, a, Web{})
 	ask(t, s, "POST", "/api/control", `{"action":"step","virtual_ns":40000000}`).want(t, 200, "")
 	resp, err := http.Get(s.URL + "/api/history")
@@ -109,12 +126,24 @@ func TestHistoryCanBeCancelled(t *testing.T) {
 	if _, err := in.WriteTo(discard{}); err == nil {
 		t.Error("the reader takes a part for the whole")
 	}
-	for deadline := time.Now().Add(10 * time.Second); len(a.histories) > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the replay goes on")
-		}
+	h, err := a.PastHistory(t.Context(), "a", 50_000, "history.jsonl")
+	if err != nil {
+		t.Fatal(err)
 	}
+	systemtest.Eventually(t, "the replay has ended", func() bool { return a.RoomForHistory(h) == nil })
 	ask(t, s, "GET", "/api/history?to=50us", "").want(t, 200, `"begin_ns"`)
+}
+
+// held is a writer that waits with the first bytes.
+type held struct {
+	begun, goOn chan struct{}
+	once        sync.Once
+}
+
+func (h *held) Write(b []byte) (int, error) {
+	h.once.Do(func() { close(h.begun) })
+	<-h.goOn
+	return len(b), nil
 }
 
 type discard struct{}
@@ -123,8 +152,8 @@ func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
 // TestHistoryOutlastsTheLimitsOfRequests: a stream may take longer than a server gives to a request.
 func TestHistoryOutlastsTheLimitsOfRequests(t *testing.T) {
-	a := agentOf(t, tiny())
-	h, err := a.Handler(Web{})
+	a := agentOf(t, systemtest.Tiny())
+	h, err := Handler(For(a), Web{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,10 +163,10 @@ func TestHistoryOutlastsTheLimitsOfRequests(t *testing.T) {
 	t.Cleanup(s.Close)
 	ask(t, s, "POST", "/api/control", `{"action":"step","virtual_ns":200000}`).want(t, 200, "")
 	want := ask(t, s, "GET", "/api/history", "").want(t, 200, `"begin_ns"`).body
-	a.tasks.start("figure x", func() {}) // takes all spare CPU time for a while
+	a.StartTask("figure x", func() {}) // takes all spare CPU time for a while
 	go func() {
 		time.Sleep(900 * time.Millisecond)
-		a.tasks.end("figure x", nil)
+		a.EndTask("figure x", nil)
 	}()
 	if got := ask(t, s, "GET", "/api/history", "").want(t, 200, `"begin_ns"`).body; got != want {
 		t.Errorf("%d bytes, want %d", len(got), len(want))

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"drtmx/cluster/session"
 	"os"
 	"path/filepath"
 	"strings"

@@ -84,7 +84,7 @@ func (c *Cluster) HTML() string {
 	fmt.Fprintf(&b, "<p><b>%s</b> at %s, %s</p>", esc(c.title()), esc(words.NS(st.VirtualNS)), esc(st.State))
 	b.WriteString(table(rows))
 	if l, ok := c.c.d.(*local); !ok || l.served() != "" {
-		u, err := c.c.d.page(c.c.context())
+		u, err := c.c.d.Page(c.c.context())
 		must(err)
 		b.WriteString((&Link{u}).HTML())
 	}

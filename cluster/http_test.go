@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,9 +13,9 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"drtmx/cluster/session"
+	"drtmx/cluster/strictjson"
 	"drtmx/cluster/system"
 	"drtmx/cluster/system/systemtest"
 	"drtmx/cluster/words"
@@ -27,7 +26,13 @@ import (
 // web serves an agent over a fake system and returns its address.
 func web(t *testing.T, a *Agent, w Web) *httptest.Server {
 	t.Helper()
-	h, err := a.Handler(w)
+	return served(t, For(a), w)
+}
+
+// served serves an agent and its jobs.
+func served(t *testing.T, j *Jobs, w Web) *httptest.Server {
+	t.Helper()
+	h, err := Handler(j, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +97,7 @@ func into[T any](t *testing.T, r reply) T {
 }
 
 func TestRoutes(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	get := func(path string) reply { t.Helper(); return ask(t, s, "GET", path, "") }
 	post := func(path, body string) reply { t.Helper(); return ask(t, s, "POST", path, body) }
@@ -132,30 +137,30 @@ func TestRoutes(t *testing.T) {
 	if f.Sys != "b" {
 		t.Errorf("%+v", f)
 	}
-	systemtest.Eventually(t, "b has caught up", func() bool { return !stateOf(t, a, "b").CatchingUp })
+	systemtest.Eventually(t, "b has caught up", func() bool { return !stateIn(t, a, "b").CatchingUp })
 	if all := into[[]system.Snapshot](t, get("/api/systems").want(t, 200, "")); len(all) != 2 || all[1].ForkedFrom != "a" {
 		t.Errorf("%+v", all)
 	}
 	post("/api/control", `{"action":"step","virtual_ns":100000}`).want(t, 200, "")
-	if x, y := stateOf(t, a, "a").VirtualNS, stateOf(t, a, "b").VirtualNS; x != y {
+	if x, y := stateIn(t, a, "a").VirtualNS, stateIn(t, a, "b").VirtualNS; x != y {
 		t.Errorf("a at %d, b at %d", x, y)
 	}
 	recorded := get("/api/session?sys=b").want(t, 200, `{"session":`)
-	if rep, err := session.Replay(bg, strings.NewReader(recorded.body), session.ReplayOptions{Open: systemtest.Opener(systemtest.Options{})}); err != nil || !rep.OK || rep.Changes != 2 {
+	if rep, err := session.Replay(context.Background(), strings.NewReader(recorded.body), session.ReplayOptions{Open: systemtest.Opener(systemtest.Options{})}); err != nil || !rep.OK || rep.Changes != 2 {
 		t.Errorf("%+v, %v", rep, err)
 	}
 	ask(t, s, "DELETE", "/api/systems?sys=b", "").want(t, 200, `"sys":"a"`)
 	get("/api/state?sys=b").want(t, 404, "no such system")
 	post("/api/control", `{"action":"pace","virtual_ns":5000000}`).want(t, 200, `"pace":5000000`)
 	post("/api/control", `{"action":"resume"}`).want(t, 200, "")
-	systemtest.Eventually(t, "running", func() bool { return stateOf(t, a, "").State == system.StateRunning })
+	systemtest.Eventually(t, "running", func() bool { return stateIn(t, a, "").State == system.StateRunning })
 	post("/api/control", `{"action":"pause","virtual_ns":0,"set":{},"seed":0}`).want(t, 200, `"state":"paused"`)
 	post("/api/control", `{"action":"reset","set":{"nodes":5},"seed":3}`).want(t, 200, `"virtual_ns":0`)
 	get("/api/tasks").want(t, 200, "[")
 }
 
 func TestBadRequestsSayWhatIsWrong(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	for _, c := range []struct {
 		method, path, body string
@@ -232,15 +237,15 @@ func TestBadRequestsSayWhatIsWrong(t *testing.T) {
 			t.Errorf("%s %s %.60q: got %d %.200q, want %d with %q", c.method, c.path, c.body, r.code, r.body, c.code, c.says)
 		}
 	}
-	if st := stateOf(t, a, ""); st.KnobsVersion != 1 || st.VirtualNS != 0 || len(a.Systems()) != 1 {
+	if st := stateIn(t, a, ""); st.KnobsVersion != 1 || st.VirtualNS != 0 || len(a.Systems()) != 1 {
 		t.Errorf("a refused request did something: %+v", st)
 	}
 }
 
 func TestFailedSystemAnswersConflict(t *testing.T) {
-	a := newFake(t, Options{}, systemtest.Options{FailAt: 1000})
+	a := fakeAgent(t, Options{}, systemtest.Options{FailAt: 1000})
 	s := web(t, a, Web{})
-	systemtest.Eventually(t, "fails", func() bool { return stateOf(t, a, "").State == system.StateFailed })
+	systemtest.Eventually(t, "fails", func() bool { return stateIn(t, a, "").State == system.StateFailed })
 	ask(t, s, "PATCH", "/api/knobs", `{"coroutines": 4}`).want(t, 409, "reset")
 	ask(t, s, "GET", "/api/state", "").want(t, 200, `"state":"failed"`).want(t, 200, "fake failure")
 	ask(t, s, "POST", "/api/control", `{"action":"reset"}`).want(t, 200, `"virtual_ns"`)
@@ -248,61 +253,14 @@ func TestFailedSystemAnswersConflict(t *testing.T) {
 
 // TestWhoAsks: the page and notebooks say so; whoever says nothing is a script.
 func TestWhoAsks(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{})
 	for i, x := range [][2]string{{"page", "page"}, {"notebook", "notebook"}, {"script", "script"}, {"", "script"}, {"<b>", "script"}} {
 		ask(t, s, "PATCH", "/api/knobs", fmt.Sprintf(`{"coroutines": %d}`, i+2), "Drtmx-By", x[0]).want(t, 200, "")
-		ev, err := a.Events(bg, "")
+		ev, err := a.Events(context.Background(), "")
 		if err != nil || len(ev) != i+1 || ev[i].By != x[1] {
 			t.Errorf("%q: %+v, %v", x[0], ev, err)
 		}
-	}
-}
-
-func TestClientDrivesAnAgent(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
-	s := web(t, a, Web{})
-	c, err := Dial(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := c.Run(time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Raw.VirtualNS != 1_000_000 || len(r.Windows) != 10 || r.Digest == "" {
-		t.Errorf("%+v, %d windows", r.Raw, len(r.Windows))
-	}
-	if _, err := c.Set("coroutines", 3); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Set("coroutine", 3); err == nil || !strings.Contains(err.Error(), "no such knob") {
-		t.Errorf("%v", err)
-	}
-	ev, err := a.Events(bg, "")
-	if err != nil || len(ev) != 1 || ev[0].By != "script" || ev[0].Kind != "knob" || ev[0].Set["coroutines"] != 3 {
-		t.Errorf("%+v, %v", ev, err)
-	}
-	if spec, err := c.Spec(); err != nil || spec.Set["coroutines"] != 3 {
-		t.Errorf("%v, %v", spec, err)
-	}
-	f, err := c.Fork(Knobs{"coroutines": 9})
-	if err != nil || f.Sys() != "b" {
-		t.Fatal(err)
-	}
-	for _, err := range []error{c.Step(time.Millisecond), c.Pace(time.Millisecond), c.Resume(), c.Pause(), c.Reset(Knobs{"nodes": 5})} {
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	if b, err := c.Session(); err != nil || !bytes.Contains(b, []byte(`"session"`)) {
-		t.Errorf("%s %v", b, err)
-	}
-	if _, err := Dial("127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), "is drtmx up") {
-		t.Errorf("%v", err)
-	}
-	if _, err := Dial("ftp://x"); !experiment.IsSpecError(err) {
-		t.Errorf("%v", err)
 	}
 }
 
@@ -311,7 +269,8 @@ func FuzzPatch(f *testing.F) {
 	f.Add([]byte(`{"a":1,"a":2}`))
 	f.Add([]byte(`{"a":{"a":1},"b":[{"a":1}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		k, err := parsePatch(b)
+		var k experiment.Knobs
+		err := strictjson.DecodeOnce(b, &k)
 		if err != nil {
 			if strings.Contains(words.OneLine(err.Error()), "\n") {
 				t.Errorf("%q", err)
@@ -330,26 +289,11 @@ func FuzzPatch(f *testing.F) {
 	})
 }
 
-func ExampleAgent() {
-	a, err := NewAgent(experiment.Spec{Preset: "drtm+h", Workload: "smallbank"}, Options{Paused: true, Open: systemtest.Opener(systemtest.Options{})})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer a.Close()
-	if err := a.Step(context.Background(), "a", 1_000_000); err != nil {
-		fmt.Println(err)
-	}
-	s, _ := a.State("a")
-	fmt.Println(s.State, s.VirtualNS)
-	// Output: paused 1000000
-}
-
 // A body that comes too slowly or in chunks that are none is the sender's fault, not
 // the server's.
 func TestBodyThatDoesNotArrive(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
-	h, err := a.Handler(Web{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
+	h, err := Handler(For(a), Web{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,16 +319,11 @@ func TestBodyThatDoesNotArrive(t *testing.T) {
 	}
 }
 
+// A session that has no room for a change is a conflict, which a reset helps.
 func TestFullSessionAnswersConflict(t *testing.T) {
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
-	if err := a.call(bg, "a", func(m *member) error {
-		m.rec.Steps = make([]session.Step, session.ChangesLimit)
-		return nil
-	}); err != nil {
-		t.Fatal(err)
+	w := httptest.NewRecorder()
+	refuseError(w, &session.FullError{})
+	if w.Code != 409 || !strings.Contains(w.Body.String(), "reset the system") {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	s := web(t, a, Web{})
-	ask(t, s, "PATCH", "/api/knobs", `{"coroutines": 4}`).want(t, 409, "reset the system")
-	ask(t, s, "POST", "/api/control", `{"action":"reset"}`).want(t, 200, "")
-	ask(t, s, "PATCH", "/api/knobs", `{"coroutines": 4}`).want(t, 200, "")
 }

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
 
 	"drtmx/dashboard/charts"
@@ -9,17 +8,6 @@ import (
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
-
-// Inside is what the parts of each machine did in the latest windows or, if measured, since the
-// latest Run began. It is empty before there is anything.
-func (a *Agent) Inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error) {
-	return fetch(ctx, a, sys, func(m *member) ([]result.NodeInside, error) {
-		if measured {
-			return m.Sys.Result().Inside, nil
-		}
-		return m.Sys.Inside(), nil
-	})
-}
 
 // Node is the inside of a machine while a result was measured, or of several beside each other. As
 // last value of a cell it draws itself.

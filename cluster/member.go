@@ -59,8 +59,8 @@ type member struct {
 	forkEpoch string // epoch of the system it was forked from
 	forkNS    int64
 	without   int       // the version of the knobs that a ghost has not got; 0: it is none
-	twin      *follower // of one that is on standby and has no name; nil: it is shown
-	dragged   drag
+	twin      *Follower // of one that is on standby and has no name; nil: it is shown
+	burst     Burst
 	dueWall   time.Time // pacing: dueVirt is due at dueWall
 	dueVirt   int64
 	windows   []result.Window // cut, not yet sent
@@ -113,6 +113,18 @@ func newMember(a *Agent, id string, sys system.System, rec *session.Recorder) *m
 	}
 	return m
 }
+
+// ID is its name, "a" to "d", or what a hidden one is called.
+func (m *member) ID() string { return m.id }
+
+// Snapshot is how it stood after its latest slice.
+func (m *member) Snapshot() *system.Snapshot { return m.snap.Load() }
+
+// Recorder has its recording.
+func (m *member) Recorder() *session.Recorder { return m.rec }
+
+// WindowNS is how long its windows are.
+func (m *member) WindowNS() int64 { return m.window }
 
 // start begins the loop; before it the caller owns all fields.
 func (m *member) start() {
@@ -211,18 +223,18 @@ func (m *member) turn(now time.Time) time.Duration {
 	case m.twin != nil:
 		return m.follow(now)
 	case m.replay != nil:
-		m.agent.spare.press(now)
+		m.agent.spare.Busy(now)
 		m.catchUp()
 		return 0
 	case m.chase:
-		return m.pursue(now)
+		return m.approach(now)
 	case m.goal != nil && m.goal.held:
 		return m.flushLater(now)
 	case m.goal != nil && m.goal.settle && m.Sys.State() == engine.StateDraining:
 		m.advance(settleStep)
 		return 0
 	case m.goal != nil:
-		m.agent.spare.press(now)
+		m.agent.spare.Busy(now)
 		m.goal.begin(m.Sys)
 		m.advance(min(m.Slice(), m.goal.to-m.Sys.NowNS()))
 		m.stepDone()
@@ -236,7 +248,7 @@ func (m *member) turn(now time.Time) time.Duration {
 		return 2 * time.Millisecond
 	}
 	if m.pace == 0 || m.agent.behind(m) {
-		m.agent.spare.press(now)
+		m.agent.spare.Busy(now)
 		m.advance(min(m.Slice(), room))
 		return 0
 	}
@@ -247,7 +259,7 @@ func (m *member) turn(now time.Time) time.Duration {
 		return max(time.Millisecond, time.Duration(float64(quantum-ahead)/float64(m.pace)*1e9))
 	}
 	if ahead > 3*quantum {
-		m.agent.spare.press(now)
+		m.agent.spare.Busy(now)
 	}
 	if ahead > 10*quantum { // slower than the pace asks: no burst afterwards
 		m.dueWall, m.dueVirt = now, m.Sys.NowNS()+quantum
@@ -304,9 +316,9 @@ func (m *member) advance(d int64) {
 // slide moves virtual time by d. A hidden system does so in short slices, a shown one is counted.
 func (m *member) slide(d int64) error {
 	if m.twin != nil {
-		return m.Slide(d, hiddenSlice)
+		return m.Slide(d, HiddenSlice)
 	}
-	defer m.agent.spare.live(d)()
+	defer m.agent.spare.Shown(d)()
 	return m.Slide(d, session.SliceWall)
 }
 
@@ -416,6 +428,16 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("system %s %s; try again when it is done", e.Sys, e.Why)
 }
 
+// ConflictError says in a line why something cannot be done just now (HTTP 409).
+type ConflictError struct{ Line string }
+
+func (e *ConflictError) Error() string { return e.Line }
+
+// NotFoundError says in a line what there is none of (HTTP 404).
+type NotFoundError struct{ Line string }
+
+func (e *NotFoundError) Error() string { return e.Line }
+
 // FailedError says that a system has failed and only a reset helps (HTTP 409).
 type FailedError struct {
 	Sys string
@@ -485,8 +507,8 @@ func (m *member) apply(k experiment.Knobs, by string) (result.Change, error) {
 	if c.Set != nil {
 		k = c.Set // as the registry writes it
 	}
-	first := m.dragged.first(c.Version, time.Now())
-	m.agent.standby.stay(m, first, c.Version, before)
+	first := m.burst.First(c.Version, time.Now())
+	m.agent.standby.StayBefore(m, m.epoch, first, c.Version, before)
 	m.rec.KeepBefore(first, before)
 	m.rec.Change(session.Change{VirtualNS: m.Sys.NowNS(), Version: c.Version, By: by, Set: k})
 	m.event(session.Event{Kind: session.KindOf(k), By: by, Version: c.Version, Set: k, Was: was, Pending: c.Pending})
@@ -504,7 +526,7 @@ func (m *member) addTransaction(t addedCode) error {
 	if err := system.Guard("transaction "+t.Name, func() error { return t.apply(m.Sys) }); err != nil {
 		return err
 	}
-	m.agent.standby.drop(m) // code is in no session: there is nothing that it could follow
+	m.agent.standby.Drop(m) // code is in no session: there is nothing that it could follow
 	t.VirtualNS = m.Sys.NowNS()
 	m.added = append(m.added, t)
 	m.rec.Transaction(t.AddedTxn)

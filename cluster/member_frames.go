@@ -63,6 +63,6 @@ func (m *member) frame() *Frame {
 	return &Frame{
 		Sys: s.Sys, Epoch: s.Epoch, State: s.State, Error: s.Error, VirtualNS: s.VirtualNS, Pace: s.Pace,
 		Speed: s.Speed, KnobsVersion: s.KnobsVersion, Unrecorded: s.Unrecorded, Tasks: m.agent.tasks.list(),
-		Twin: m.agent.standby.now(),
+		Twin: m.agent.standby.Now(),
 	}
 }

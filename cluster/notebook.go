@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -190,7 +191,8 @@ func (l *Link) HTML() string {
 
 // Dashboard serves the page of the cluster, or names where it is.
 func (c *Client) Dashboard() (*Link, error) {
-	u, err := c.d.page(c.context())
+	defer runtime.KeepAlive(c)
+	u, err := c.d.Page(c.context())
 	if err != nil {
 		return nil, err
 	}

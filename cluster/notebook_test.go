@@ -33,11 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// tiny is a real cluster that runs in a fraction of a second.
-func tiny() Spec {
-	return Spec{Preset: "drtm+h", Workload: "smallbank", Set: Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "seed": 1,
-		"workload.accounts": 500, "cache.bytes": "1MB", "window_ns": "20us", "warmup_ns": "50us", "duration_ns": "200us"}}
-}
+func tiny() Spec { return systemtest.Tiny() }
 
 func fails(t *testing.T, says string, f func()) {
 	t.Helper()
@@ -204,12 +200,12 @@ func TestNotebookAndPageSeeEachOther(t *testing.T) {
 	}
 	c.Set("coroutines", 2)
 	l := c.c.d.(*local)
-	ev, err := l.agent.Events(bg, "a")
+	ev, err := l.Agent.Events(context.Background(), "a")
 	if err != nil || len(ev) != 2 || ev[0].By != "notebook" || ev[1].By != "notebook" {
 		t.Errorf("%+v, %v", ev, err)
 	}
 	f := other.Fork(Knobs{"phase.validation": "two-sided"})
-	systemtest.Eventually(t, "the fork has caught up", func() bool { return !stateOf(t, l.agent, f.c.Sys()).CatchingUp })
+	systemtest.Eventually(t, "the fork has caught up", func() bool { return !stateIn(t, l.Agent, f.c.Sys()).CatchingUp })
 	if a, b := c.Run(200*time.Microsecond), f.Run(200*time.Microsecond); a.Digest == b.Digest {
 		t.Error("the fork does not differ")
 	}
@@ -252,7 +248,7 @@ func TestForkAndSessionOfARealCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := session.Replay(bg, bytes.NewReader(s), session.ReplayOptions{})
+	r, err := session.Replay(context.Background(), bytes.NewReader(s), session.ReplayOptions{})
 	if err != nil || !r.OK || r.Digest != a.Digest {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -280,7 +276,7 @@ func errInterrupted() error {
 		return err
 	}
 	defer c.Close()
-	ctx, cancel := context.WithCancel(bg)
+	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = c.WithContext(ctx).Run(time.Second)
 	return err
@@ -331,11 +327,11 @@ func TestHardwareOfACluster(t *testing.T) {
 		t.Errorf("the fork's is %v", got)
 	}
 	f.Close()
-	text, err := c.c.d.(*local).agent.Session(bg, "a")
+	text, err := c.c.d.(*local).Agent.Session(context.Background(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := session.Replay(bg, bytes.NewReader(text), session.ReplayOptions{})
+	again, err := session.Replay(context.Background(), bytes.NewReader(text), session.ReplayOptions{})
 	if err != nil || !again.OK || again.Result.Profile != first.Raw.Profile {
 		t.Errorf("replayed: %+v, %v", again, err)
 	}

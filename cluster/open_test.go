@@ -45,7 +45,7 @@ func TestOpeningOfTheFirstSystemIsCancelled(t *testing.T) {
 func TestOpeningOfAnotherSystemIsCancelled(t *testing.T) {
 	for name, act := range map[string]func(ctx context.Context, a *Agent) error{
 		"fork":  func(ctx context.Context, a *Agent) error { _, err := a.Fork(ctx, "a", nil, "page"); return err },
-		"add":   func(ctx context.Context, a *Agent) error { _, err := a.addFor(ctx, systemtest.Spec(), nil); return err },
+		"add":   func(ctx context.Context, a *Agent) error { _, err := a.AddFor(ctx, systemtest.Spec(), nil); return err },
 		"reset": func(ctx context.Context, a *Agent) error { return a.Reset(ctx, "a", nil, nil, "page") },
 	} {
 		begun := make(chan struct{}, 1)
@@ -140,7 +140,7 @@ func TestFifthSystemIsNotOpened(t *testing.T) {
 	fifth := make(chan error, 1)
 	for what, open := range map[string]func() error{
 		"a fork":         func() error { _, err := a.Fork(ctx, "a", nil, "page"); return err },
-		"another system": func() error { _, err := a.addFor(ctx, systemtest.Spec(), nil); return err },
+		"another system": func() error { _, err := a.AddFor(ctx, systemtest.Spec(), nil); return err },
 	} {
 		go func() { fifth <- open() }()
 		select {

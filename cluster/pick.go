@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"drtmx/cluster/session"
-	"drtmx/cluster/words"
 	"drtmx/engine"
 )
 
@@ -17,6 +16,8 @@ const (
 	pickStep = 5_000
 	// pickWait is how long to wait between two looks at a system that runs by itself.
 	pickWait = 10 * time.Millisecond
+	// endPickTime is how long the end may take, also after an interrupt.
+	endPickTime = 5 * time.Second
 )
 
 // TraceOf finds a transaction of a type whose latency is that of a percentile, and returns what it
@@ -81,7 +82,7 @@ func (m *member) search(p *engine.Pick, epoch string) (at looked, err error) {
 
 // endPick stops looking, also when ctx is over, and returns what was found. why is why it ends.
 func (a *Agent) endPick(ctx context.Context, sys string, p *engine.Pick, epoch string, why error) (*engine.Picked, error) {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), endPickTime)
 	defer stop()
 	found, err := fetch(ctx, a, sys, func(m *member) (*engine.Picked, error) {
 		if m.epoch != epoch {
@@ -108,34 +109,4 @@ func (a *Agent) Types(ctx context.Context, sys string) ([]string, error) {
 // ChoiceOf is the choice of a percentile as people write it. It is rounded, for 99.9/100 is more than 0.999.
 func ChoiceOf(typ string, percentile float64) engine.Choice {
 	return engine.Choice{Type: typ, Quantile: math.Round(percentile*1e6) / 1e8}
-}
-
-// TraceOf returns a transaction of a type ("": any) whose latency is that of a quantile, such as 0.99.
-func (c *Client) TraceOf(typ string, quantile float64) (*Trace, error) {
-	p, err := c.d.traceOf(c.context(), c.sys, engine.Choice{Type: typ, Quantile: quantile})
-	if err != nil {
-		return nil, err
-	}
-	return &Trace{Raw: []engine.TxnTrace{p.Txn}, Picked: p}, nil
-}
-
-// TraceOf returns a transaction of a type ("": any) whose latency is that of a quantile: c.TraceOf("balance",
-// 0.99) is a p99 balance. As last value of a cell it draws itself.
-func (c *Cluster) TraceOf(typ string, quantile float64) *Trace {
-	t, err := c.c.TraceOf(typ, quantile)
-	must(err)
-	return t
-}
-
-// Words says how near a transaction that was picked is to what was asked for; "" of others.
-func (t *Trace) Words() string {
-	p := t.Picked
-	if p == nil {
-		return ""
-	}
-	what := p.Type
-	if what == "" {
-		what = "transaction"
-	}
-	return fmt.Sprintf("A p%g %s: %s, where the %gth percentile of %d transactions is %s.", 100*p.Quantile, what, words.Micros(p.LatencyNS/1e3), 100*p.Quantile, p.Sample, words.Micros(p.TargetNS/1e3))
 }

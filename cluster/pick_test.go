@@ -3,13 +3,13 @@ package cluster
 import (
 	"context"
 	"errors"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
+	"drtmx/cluster/system/systemtest"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 )
@@ -18,7 +18,7 @@ import (
 // replay of either session comes to the same digest.
 func TestTraceOfLeavesTheRunAsItIs(t *testing.T) {
 	for _, paused := range []bool{true, false} {
-		a, err := NewAgent(contended, Options{Paused: paused, Pace: 20_000_000})
+		a, err := NewAgent(systemtest.Contended(), Options{Paused: paused, Pace: 20_000_000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestTraceOfEndsAtTheSameTime(t *testing.T) {
 			s, err := system.OpenEngine(ctx, spec, progress)
 			return laggard{s, slow}, err
 		}
-		a, err := NewAgent(contended, Options{Paused: true, Open: open})
+		a, err := NewAgent(systemtest.Contended(), Options{Paused: true, Open: open})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,42 +82,6 @@ func (s laggard) Advance(d int64) error {
 	return s.System.Advance(d)
 }
 
-// Whoever asks for one from elsewhere gets the same, and afterwards another may be looked for.
-func TestTraceOfByHTTP(t *testing.T) {
-	a, err := NewAgent(contended, Options{Paused: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	h, err := a.Handler(Web{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(h)
-	defer s.Close()
-	c, err := Dial(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, q := range []float64{0.5, 0.99} {
-		tr, err := c.TraceOf("rotate", q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p := tr.Picked; p.Quantile != q || len(tr.Raw) != 1 || !strings.Contains(tr.HTML(), "percentile of") || !strings.Contains(tr.String(), "rotate") {
-			t.Errorf("%+v", p)
-		}
-	}
-	for _, q := range []float64{0, 1.5} {
-		if _, err := c.TraceOf("rotate", q); err == nil || !strings.Contains(err.Error(), "percentile") {
-			t.Error(err)
-		}
-	}
-	if _, err := c.TraceOf("nope", 0.5); err == nil || !strings.Contains(err.Error(), "rotate") {
-		t.Error(err)
-	}
-}
-
 // Both ends of the range that the rule names are in it.
 func TestChoiceOfEnds(t *testing.T) {
 	for percentile, ok := range map[float64]bool{0.9: false, 1: true, 55.5: true, 99.9: true, 99.91: false} {
@@ -129,7 +93,7 @@ func TestChoiceOfEnds(t *testing.T) {
 
 // A search that is given up, or whose system begins again, leaves nothing behind.
 func TestTraceOfEnds(t *testing.T) {
-	a, err := NewAgent(contended, Options{Paused: true})
+	a, err := NewAgent(systemtest.Contended(), Options{Paused: true})
 	if err != nil {
 		t.Fatal(err)
 	}

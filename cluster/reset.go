@@ -49,13 +49,13 @@ func (m *member) reset(ctx context.Context, k experiment.Knobs, seed any, by str
 		m.goal.done <- resetError(m.id)
 		m.goal = nil
 	}
-	m.agent.standby.drop(m)
+	m.agent.standby.Drop(m)
 	m.endRecording()
 	m.endHistory()
 	system.Close(m.Sys)
 	m.Track, m.epoch, m.err, m.replay, m.added = session.NewTrack(sys), newEpoch(), nil, nil, nil
 	m.window = session.WindowNS(sys.Values())
-	m.dragged = drag{}
+	m.burst = Burst{}
 	m.windows, m.events, m.past, m.autos = nil, nil, nil, 0
 	m.origin, m.chase, m.forkOf, m.forkEpoch, m.forkNS, m.without, m.speed = nil, false, "", "", 0, 0, 0
 	m.latest.Store(nil)

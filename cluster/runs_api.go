@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
 	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
+	"drtmx/cluster/system"
 	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -32,14 +34,6 @@ type RunInfo struct {
 	Document json.RawMessage  `json:"document,omitempty"` // of a sweep or figure, without results
 }
 
-// runs adds the routes of the runs that are kept. They only read the store.
-func (p *api) runs(route, long func(pattern string, h func(*http.Request) (any, error))) {
-	route("GET /api/runs", listRuns)
-	route("GET /api/runs/{id}", showRun)
-	route("GET /api/runs/compare", compareRuns)
-	long("POST /api/runs/{id}/live", p.liveRun)
-}
-
 // keptRuns opens the run store for a reader of the page.
 func keptRuns() (*runs.Store, error) {
 	s, err := runs.Default()
@@ -49,47 +43,55 @@ func keptRuns() (*runs.Store, error) {
 	return s, nil
 }
 
-func listRuns(r *http.Request) (any, error) {
-	s, err := keptRuns()
-	if err != nil {
-		return nil, err
-	}
-	q := r.URL.Query()
-	f := runs.Filter{Kind: q.Get("kind"), Workload: q.Get("workload"), Preset: q.Get("preset"), Note: q.Get("note"), Limit: runsListed}
+// runsQuery asks for kept runs.
+type runsQuery struct{ runs.Filter }
+
+func (f *runsQuery) read(q url.Values) error {
+	f.Filter = runs.Filter{Kind: q.Get("kind"), Workload: q.Get("workload"), Preset: q.Get("preset"), Note: q.Get("note"), Limit: runsListed}
 	for name, at := range map[string]*time.Time{"since_ms": &f.Since, "until_ms": &f.Until} { // order-free: one of each
 		if q.Get(name) == "" {
 			continue
 		}
 		n, err := strconv.ParseInt(q.Get(name), 10, 64)
 		if err != nil || n < 0 {
-			return nil, &experiment.SpecError{Field: name, Value: words.Clip(q.Get(name)), Rule: "must be milliseconds since 1970"}
+			return &experiment.SpecError{Field: name, Value: words.Clip(q.Get(name)), Rule: "must be milliseconds since 1970"}
 		}
 		*at = time.UnixMilli(n)
 	}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > runsListed {
-			return nil, &experiment.SpecError{Field: "limit", Value: words.Clip(text), Rule: fmt.Sprintf("must be from 1 to %d", runsListed)}
+			return &experiment.SpecError{Field: "limit", Value: words.Clip(text), Rule: fmt.Sprintf("must be from 1 to %d", runsListed)}
 		}
 		f.Limit = n
 	}
-	f.Limit++ // one more tells whether there are more
-	list, err := s.List(f)
+	return nil
+}
+
+func (f *runsQuery) write(url.Values) {} // the client does not ask
+
+func listRuns(f runsQuery) (RunList, error) {
+	s, err := keptRuns()
 	if err != nil {
-		return nil, err
+		return RunList{}, err
+	}
+	f.Limit++ // one more tells whether there are more
+	list, err := s.List(f.Filter)
+	if err != nil {
+		return RunList{}, err
 	}
 	out := RunList{Runs: list[:min(len(list), f.Limit-1)], More: len(list) == f.Limit}
 	return out, nil
 }
 
-func showRun(r *http.Request) (any, error) {
+func showRun(ref string) (RunInfo, error) {
 	s, err := keptRuns()
 	if err != nil {
-		return nil, err
+		return RunInfo{}, err
 	}
-	k, err := keep.Load(s, r.PathValue("id"))
+	k, err := keep.Load(s, ref)
 	if err != nil {
-		return nil, err
+		return RunInfo{}, err
 	}
 	out := RunInfo{Kept: *k.Kept, Knobs: experiment.Knobs{}, Missing: k.Missing()}
 	if one, err := k.Result(); err == nil {
@@ -100,38 +102,42 @@ func showRun(r *http.Request) (any, error) {
 	return out, nil
 }
 
-func compareRuns(r *http.Request) (any, error) {
+// pairQuery names two kept runs.
+type pairQuery struct{ A, B string }
+
+func (p *pairQuery) read(q url.Values) error { p.A, p.B = q.Get("a"), q.Get("b"); return nil }
+func (p *pairQuery) write(url.Values)        {} // the client does not ask
+
+func compareRuns(p pairQuery) (*result.Comparison, error) {
 	s, err := keptRuns()
 	if err != nil {
 		return nil, err
 	}
-	q := r.URL.Query()
-	return keep.Compare(s, q.Get("a"), q.Get("b"))
+	return keep.Compare(s, p.A, p.B)
 }
 
-// liveRun opens a system with the spec of a kept run beside the others, in place of one of them if that is asked for.
-func (p *api) liveRun(r *http.Request) (any, error) {
-	var b struct {
-		Replace string `json:"replace"`
-	}
-	if err := readJSON(r, &b); err != nil {
-		return nil, err
-	}
-	s, err := keptRuns()
+// replaceOrder names the system that another takes the place of; "" is none.
+type replaceOrder struct {
+	Replace string `json:"replace"`
+}
+
+// openRun opens a system with the spec of a kept run beside the others, in place of one of them if that is asked for.
+func (s *server) openRun(c call, in replaceOrder) (system.Snapshot, error) {
+	store, err := keptRuns()
 	if err != nil {
-		return nil, err
+		return system.Snapshot{}, err
 	}
-	k, err := keep.Load(s, r.PathValue("id"))
+	k, err := keep.Load(store, c.id)
 	if err != nil {
-		return nil, err
+		return system.Snapshot{}, err
 	}
 	one, err := k.Result()
 	if err != nil {
-		return nil, err
+		return system.Snapshot{}, err
 	}
 	spec, err := keep.SpecOf(one)
 	if err != nil {
-		return nil, err
+		return system.Snapshot{}, err
 	}
-	return p.agent.addInPlaceOf(r.Context(), b.Replace, spec)
+	return s.jobs.AddInPlaceOf(c, in.Replace, spec)
 }

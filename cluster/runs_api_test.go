@@ -27,7 +27,7 @@ func TestRunsOverHTTP(t *testing.T) {
 	if _, err := keep.Seeds(store, "", &batch.SeedsResult{Runs: []*result.Result{one, two}, Means: map[string]batch.Mean{"throughput": {Mean: 2, Half95: 1, N: 2}}}); err != nil {
 		t.Fatal(err)
 	}
-	a := newFake(t, Options{Paused: true}, systemtest.Options{})
+	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
 	s := web(t, a, Web{Access: Access{Control: controlToken, View: viewToken}})
 	get := func(path string) reply {
 		t.Helper()
@@ -91,7 +91,7 @@ func TestRunsOfARefusedStore(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plain", "runs.db")
 	runs.Use("/dev/null")
 	defer runs.Use("")
-	s := web(t, newFake(t, Options{Paused: true}, systemtest.Options{}), Web{})
+	s := web(t, fakeAgent(t, Options{Paused: true}, systemtest.Options{}), Web{})
 	ask(t, s, "GET", "/api/runs", "").want(t, 503, "is no regular file")
 	runs.Use(file)
 	ask(t, s, "GET", "/api/runs", "").want(t, 200, `"runs":[]`)

@@ -25,8 +25,6 @@ type Web struct {
 	// Page serves everything that is not the API; nil: the registered page
 	// (SetPage), or a plain list of the routes.
 	Page http.Handler
-	// Figures runs figures; nil: the registered runner (SetFigures), or none.
-	Figures FigureRunner
 	// CDN lets the page load its chart library from CDN.
 	CDN bool
 }
@@ -34,23 +32,15 @@ type Web struct {
 // registered by the packages above this one.
 var registry struct {
 	mu      sync.Mutex
-	page    func(*Agent) http.Handler
-	figures FigureRunner
+	page    func(*Jobs) http.Handler
 	session func(ctx context.Context, a *Agent, sys string) ([]byte, error)
 }
 
 // SetPage registers what serves the page of an agent. The package that has the
 // page calls it; this one is below it and cannot.
-func SetPage(page func(*Agent) http.Handler) {
+func SetPage(page func(*Jobs) http.Handler) {
 	registry.mu.Lock()
 	registry.page = page
-	registry.mu.Unlock()
-}
-
-// SetFigures registers what runs the figures.
-func SetFigures(f FigureRunner) {
-	registry.mu.Lock()
-	registry.figures = f
 	registry.mu.Unlock()
 }
 
@@ -61,17 +51,14 @@ func SetSessionPage(f func(ctx context.Context, a *Agent, sys string) ([]byte, e
 	registry.mu.Unlock()
 }
 
-// Handler is the whole HTTP side of the agent, guards included.
-func (a *Agent) Handler(w Web) (http.Handler, error) {
+// Handler is the whole HTTP side of an agent and its jobs, guards included.
+func Handler(j *Jobs, w Web) (http.Handler, error) {
 	registry.mu.Lock()
 	if w.Page == nil && registry.page != nil {
-		w.Page = registry.page(a)
-	}
-	if w.Figures == nil {
-		w.Figures = registry.figures
+		w.Page = registry.page(j)
 	}
 	registry.mu.Unlock()
-	return newGuard(newAPI(a, w), w.Access, w.CDN)
+	return newGuard(newServer(j, w.Page), w.Access, w.CDN)
 }
 
 // Listen opens the address for Serve. An address that others can reach needs a
@@ -159,8 +146,8 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// sessionPage is the session of a system as one HTML file.
-func (a *Agent) sessionPage(ctx context.Context, sys string) ([]byte, error) {
+// SessionPage is the session of a system as one HTML file.
+func SessionPage(ctx context.Context, a *Agent, sys string) ([]byte, error) {
 	registry.mu.Lock()
 	f := registry.session
 	registry.mu.Unlock()

@@ -3,11 +3,15 @@ package cluster
 import (
 	"fmt"
 	"os"
+	"runtime"
 )
 
 // SessionHTML is the session so far as one HTML file, which needs no network: lines, cards, knobs and
 // the code version.
-func (c *Client) SessionHTML() ([]byte, error) { return c.d.sessionPage(c.context(), c.sys) }
+func (c *Client) SessionHTML() ([]byte, error) {
+	defer runtime.KeepAlive(c)
+	return c.d.SessionPage(c.context(), c.sys)
+}
 
 // SessionHTML writes the session so far to a file as one HTML page, which needs no network: lines,
 // cards, knobs and the code version.

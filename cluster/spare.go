@@ -1,12 +1,13 @@
 package cluster
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// spare hands hidden systems the CPU time that nobody else uses. It works in the
+// Spare hands hidden systems the CPU time that nobody else uses. It works in the
 // process alone: a thread of low priority could be starved by other programs while it
 // holds a lock of the Go runtime, and the shown systems would wait for it.
 //
@@ -15,11 +16,11 @@ import (
 // still be slowed down (caches, hyperthreads, other programs): then hidden systems run
 // in spells and rest in between, and what a shown slice yields in a spell and in a rest
 // decides how long the next spell is.
-type spare struct {
+type Spare struct {
 	working atomic.Int32 // slices of shown systems that are under way
 	virt    atomic.Int64 // virtual time of such slices
 	wall    atomic.Int64 // wall time of them, ns
-	pressed atomic.Int64 // wall clock when a shown system last used all the CPU it got
+	busyAt  atomic.Int64 // wall clock when a shown system last used all the CPU it got
 	ghost   atomic.Int64 // wall clock when a hidden ghost last asked
 
 	mu     sync.Mutex
@@ -28,17 +29,17 @@ type spare struct {
 }
 
 const (
-	hiddenSlice = 5 * time.Millisecond // a hidden slice is short: a shown one may wait for it
-	hiddenWait  = 2 * time.Millisecond // between two tries for a slice
-	pressedFor  = 300 * time.Millisecond
+	HiddenSlice = 5 * time.Millisecond // a hidden slice is short: a shown one may wait for it
+	HiddenWait  = 2 * time.Millisecond // between two tries for a slice
+	busyFor     = 300 * time.Millisecond
 	ghostFirst  = 10 * time.Millisecond // how long a twin stays behind a ghost that has asked
 )
 
-// press says that a shown system takes all CPU time that it gets.
-func (s *spare) press(now time.Time) { s.pressed.Store(now.UnixNano()) }
+// Busy says that a shown system takes all CPU time that it gets.
+func (s *Spare) Busy(now time.Time) { s.busyAt.Store(now.UnixNano()) }
 
-// live counts a slice of a shown system of d virtual ns, until end is called.
-func (s *spare) live(d int64) (end func()) {
+// Shown counts a slice of a shown system of d virtual ns, until end is called.
+func (s *Spare) Shown(d int64) (end func()) {
 	s.working.Add(1)
 	began := time.Now()
 	return func() {
@@ -48,9 +49,9 @@ func (s *spare) live(d int64) (end func()) {
 	}
 }
 
-// slot gives a hidden system a slice, until done is called, if there is a processor for
+// Slot gives a hidden system a slice, until done is called, if there is a processor for
 // it besides those of the shown systems that run. Without one, done is nil.
-func (s *spare) slot(now time.Time, processors, shown int, ghost bool) (done func()) {
+func (s *Spare) Slot(now time.Time, processors, shown int, ghost bool) (done func()) {
 	if ghost {
 		s.ghost.Store(now.UnixNano())
 	}
@@ -63,7 +64,7 @@ func (s *spare) slot(now time.Time, processors, shown int, ghost bool) (done fun
 	if free <= 0 {
 		return nil
 	}
-	if since(now, &s.pressed) > pressedFor {
+	if since(now, &s.busyAt) > busyFor {
 		s.trial = trial{}
 	} else if !s.trial.allow(now, s.virt.Load(), s.wall.Load()) {
 		return nil
@@ -73,6 +74,14 @@ func (s *spare) slot(now time.Time, processors, shown int, ghost bool) (done fun
 		s.mu.Lock()
 		s.hidden--
 		s.mu.Unlock()
+	}
+}
+
+// Wait waits while a shown system takes all CPU time that it gets, so that whatever is done for a hidden one is done on
+// spare time too.
+func (s *Spare) Wait(ctx context.Context) {
+	for ctx.Err() == nil && since(time.Now(), &s.busyAt) < busyFor && s.working.Load() > 0 {
+		time.Sleep(HiddenWait)
 	}
 }
 

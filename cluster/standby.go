@@ -1,8 +1,8 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,10 +11,27 @@ import (
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
 	"drtmx/cluster/words"
+	"drtmx/engine"
 	"drtmx/engine/experiment"
 )
 
-// standby keeps a twin of the system that a page shows: hidden, with the same changes
+// Host is the agent whose systems are shown.
+type Host interface {
+	// Member finds a system that is shown; "" is the first one.
+	Member(sys string) (Member, error)
+	// Open makes a system, unless ctx ends before.
+	Open(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error)
+	// Hide starts a system without a name that follows another. End ends it.
+	Hide(of Member, sys system.System, f *Follower) (m Member, end func())
+	// Go runs f beside the systems. Its context ends with the agent, which waits for f.
+	Go(f func(ctx context.Context))
+	// Announce sends a frame with how the twin is.
+	Announce()
+	// ShortOfMemory says why there is no room for another system, "" if there is.
+	ShortOfMemory(spec experiment.Spec) string
+}
+
+// Standby keeps a twin of the system that a page shows: hidden, with the same changes
 // at the same virtual times, on spare CPU. When a knob is turned the twin stays behind as
 // the ghost of that change, still hidden, until somebody asks for it; the next twin is then
 // built from 0. Both are systems like the shown ones, so a twin changes no result, and a
@@ -22,16 +39,19 @@ import (
 //
 // There is none of a system that a notebook drives or that has transactions of a notebook,
 // none while no page is open, and none where memory is short.
-type standby struct {
-	agent *Agent
+type Standby struct {
+	host       Host
+	spare      *Spare
+	notebook   bool // drives the systems: there is no twin
+	leaveAfter time.Duration
 
 	mu      sync.Mutex
 	on      bool
 	ended   bool
 	looping bool
-	pages   []*watcher // that are open; the last is the one that chose last
-	shown   string     // the system that it chose
-	left    time.Time  // when the last of them was closed
+	pages   []*Viewer // that are open; the last is the one that chose last
+	shown   string    // the system that it chose
+	left    time.Time // when the last of them was closed
 	twin    *hidden
 	ghost   *hidden
 	opening context.CancelFunc // of the next twin, nil: none is being opened
@@ -42,16 +62,19 @@ type standby struct {
 	toldAt  time.Time
 }
 
-// watcher is a page that shows a system.
-type watcher struct {
+// Viewer is a page that shows a system.
+type Viewer struct {
+	of   *Standby
 	sys  string
 	gone bool
 }
 
 // hidden is a system without a name.
 type hidden struct {
-	m      *member
-	of     *member
+	m      Member
+	end    func()
+	follow *Follower
+	of     Member
 	epoch  string // of that
 	level  bool   // it has been where that is
 	ownNS  int64  // where the two were when speed was measured last, and how fast
@@ -88,38 +111,49 @@ const (
 	leaveAfter   = 10 * time.Second // a page that is loaded again is back by then
 	tellEvery    = 500 * time.Millisecond
 	closerOver   = time.Second
-	// memoryFor is for how many more systems there must be memory: the twin, and what the
-	// shown ones still grow.
-	memoryFor = 2
 )
 
-func newStandby(a *Agent) *standby { return &standby{agent: a, on: !a.opts.NoTwin} }
+// StandbyOptions say when there is a twin.
+type StandbyOptions struct {
+	Off        bool          // until it is switched on
+	Notebook   bool          // drives the systems: never
+	LeaveAfter time.Duration // how long it outlives the last page, for one that is loaded again; 0: 10 s
+}
 
-// SetTwin switches the standby twin on or off.
-func (a *Agent) SetTwin(on bool) {
-	s := a.standby
+// NewStandby has no twin until a page is open.
+func NewStandby(host Host, spare *Spare, o StandbyOptions) *Standby {
+	return &Standby{host: host, spare: spare, on: !o.Off, notebook: o.Notebook, leaveAfter: cmp.Or(o.LeaveAfter, leaveAfter)}
+}
+
+// Switch switches the twin on or off.
+func (s *Standby) Switch(on bool) {
 	s.mu.Lock()
 	s.on, s.broken = on, ""
 	s.mu.Unlock()
 	s.tick(time.Now())
-	a.announce()
+	s.host.Announce()
 }
 
-// Twin is how the standby twin is, nil while no page is open.
-func (a *Agent) Twin() *Twin { return a.standby.now() }
+// Now is how the twin is, nil while no page is open.
+func (s *Standby) Now() *Twin { return s.state.Load() }
 
-func (s *standby) now() *Twin { return s.state.Load() }
+// Open notes a page, which shows nothing yet.
+func (s *Standby) Open() *Viewer { return &Viewer{of: s} }
 
-// show notes what a page shows.
-func (s *standby) show(w *watcher, sys string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if w.gone {
+// Show notes what a page shows; what is no system means nothing.
+func (v *Viewer) Show(sys string) {
+	s := v.of
+	if _, err := s.host.Member(sys); err != nil {
 		return
 	}
-	w.sys = sys
-	s.pages = append(slices.DeleteFunc(s.pages, func(o *watcher) bool { return o == w }), w)
-	if s.agent.opts.notebook {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v.gone {
+		return
+	}
+	v.sys = sys
+	s.pages = append(slices.DeleteFunc(s.pages, func(o *Viewer) bool { return o == v }), v)
+	if s.notebook {
 		s.state.Store(s.describe(nil, ""))
 		return
 	}
@@ -127,22 +161,21 @@ func (s *standby) show(w *watcher, sys string) {
 		return
 	}
 	s.looping = true
-	s.agent.loops.Add(1)
-	go s.loop()
+	s.host.Go(s.loop)
 }
 
-// leave notes that a page is closed.
-func (s *standby) leave(w *watcher) {
+// Leave notes that a page is closed.
+func (v *Viewer) Leave() {
+	s := v.of
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w.gone = true
-	s.pages = slices.DeleteFunc(s.pages, func(o *watcher) bool { return o == w })
+	v.gone = true
+	s.pages = slices.DeleteFunc(s.pages, func(o *Viewer) bool { return o == v })
 	s.left = time.Now()
 }
 
 // loop runs while there are pages or what was made for them.
-func (s *standby) loop() {
-	defer s.agent.loops.Done()
+func (s *Standby) loop(ctx context.Context) {
 	t := time.NewTicker(standbyEvery)
 	defer t.Stop()
 	for {
@@ -152,14 +185,14 @@ func (s *standby) loop() {
 			if s.idle() {
 				return
 			}
-		case <-s.agent.ctx.Done():
+		case <-ctx.Done():
 			return
 		}
 	}
 }
 
 // idle ends the loop if there is nothing left to look after.
-func (s *standby) idle() bool {
+func (s *Standby) idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looping = len(s.pages) > 0 || s.twin != nil || s.ghost != nil || s.opening != nil
@@ -167,11 +200,11 @@ func (s *standby) idle() bool {
 }
 
 // tick closes what is not wanted, opens what is missing and says how it stands.
-func (s *standby) tick(now time.Time) {
+func (s *Standby) tick(now time.Time) {
 	of, why := s.wanted(now)
 	s.mu.Lock()
 	for _, h := range []**hidden{&s.twin, &s.ghost} {
-		if *h != nil && (of == nil || (*h).of != of || (*h).epoch != of.snap.Load().Epoch) {
+		if *h != nil && (of == nil || (*h).of != of || (*h).epoch != of.Snapshot().Epoch) {
 			retire(h)
 		}
 	}
@@ -198,32 +231,32 @@ func (s *standby) tick(now time.Time) {
 	}
 	s.mu.Unlock()
 	if tell {
-		s.agent.announce()
+		s.host.Announce()
 	}
 }
 
 // wanted is the system that a twin is for, or why there is none.
-func (s *standby) wanted(now time.Time) (*member, string) {
+func (s *Standby) wanted(now time.Time) (Member, string) {
 	s.mu.Lock()
 	if n := len(s.pages); n > 0 {
 		s.shown = s.pages[n-1].sys
-	} else if now.Sub(s.left) > leaveAfter {
+	} else if now.Sub(s.left) > s.leaveAfter {
 		s.shown = ""
 	}
-	sys, on := s.shown, s.on && !s.ended && !s.agent.opts.notebook
+	sys, on := s.shown, s.on && !s.ended && !s.notebook
 	s.mu.Unlock()
 	if !on || sys == "" {
 		return nil, ""
 	}
-	m, err := s.agent.member(sys)
+	m, err := s.host.Member(sys)
 	switch {
 	case err != nil:
 		return nil, ""
-	case m.rec.HasCode():
+	case m.Recorder().HasCode():
 		return nil, "the system has transactions of a notebook"
-	case m.snap.Load().State == system.StateFailed:
+	case m.Snapshot().State == system.StateFailed:
 		return nil, "the system has failed"
-	case m.snap.Load().CatchingUp:
+	case m.Snapshot().CatchingUp:
 		return nil, "the system is catching up"
 	}
 	return m, ""
@@ -231,106 +264,83 @@ func (s *standby) wanted(now time.Time) (*member, string) {
 
 // failed closes a hidden system that failed; s.mu is held. Another twin of the same
 // system would fail at the same time.
-func (s *standby) failed() {
+func (s *Standby) failed() {
 	for _, h := range []**hidden{&s.twin, &s.ghost} {
-		if *h != nil && (*h).m.snap.Load().State == system.StateFailed {
-			s.broken, s.why = (*h).epoch, "the twin failed: "+(*h).m.snap.Load().Error
+		if *h != nil && (*h).m.Snapshot().State == system.StateFailed {
+			s.broken, s.why = (*h).epoch, "the twin failed: "+(*h).m.Snapshot().Error
 			retire(h)
 		}
 	}
 }
 
 // refusal says why no twin can be built now, "" if one can; s.mu is held.
-func (s *standby) refusal(of *member) string {
-	if s.broken == of.snap.Load().Epoch {
+func (s *Standby) refusal(of Member) string {
+	if s.broken == of.Snapshot().Epoch {
 		return s.why
 	}
-	return s.agent.shortOfMemory(of.rec.Head().Spec)
-}
-
-// shortOfMemory says why there is no room for a hidden system, "" if there is.
-func (a *Agent) shortOfMemory(spec experiment.Spec) string {
-	free := experiment.AvailableMemory
-	if a.opts.memory != nil {
-		free = a.opts.memory
-	}
-	e, err := experiment.EstimateOf(spec)
-	if err != nil {
-		return words.OneLine(err.Error())
-	}
-	if n := free(); n > 0 && memoryFor*e.MaxMemoryBytes > n {
-		return fmt.Sprintf("memory is short: it may need %d MB, and %d MB are available", e.MaxMemoryBytes/1e6, n/1e6)
-	}
-	return ""
+	return s.host.ShortOfMemory(of.Recorder().Head().Spec)
 }
 
 // build opens the next twin; s.mu is held.
-func (s *standby) build(of *member) {
+func (s *Standby) build(of Member) {
 	if s.ended {
 		return
 	}
-	a := s.agent
-	ctx, cancel := context.WithCancel(a.ctx)
+	ctx, cancel := context.WithCancel(context.Background())
 	s.opening = cancel
-	epoch := of.snap.Load().Epoch
-	begun, _ := of.rec.Count()
-	header := of.rec.Head()
-	a.loops.Add(1)
-	go func() {
-		defer a.loops.Done()
+	epoch := of.Snapshot().Epoch
+	segment, _ := of.Recorder().Count()
+	header := of.Recorder().Head()
+	s.host.Go(func(life context.Context) {
 		defer cancel()
-		sys, err := a.open(ctx, header.Spec, func(string, int, int) { // on spare CPU too
-			for ctx.Err() == nil && since(time.Now(), &a.spare.pressed) < pressedFor && a.spare.working.Load() > 0 {
-				time.Sleep(hiddenWait)
-			}
-		})
+		defer context.AfterFunc(life, cancel)()
+		sys, err := s.host.Open(ctx, header.Spec, func(string, int, int) { s.spare.Wait(ctx) })
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.opening = nil
 		switch {
 		case err != nil && ctx.Err() == nil:
 			s.broken, s.why = epoch, words.OneLine(err.Error())
-		case err == nil && (s.ended || ctx.Err() != nil || of.snap.Load().Epoch != epoch):
+		case err == nil && (s.ended || ctx.Err() != nil || of.Snapshot().Epoch != epoch):
 			system.Close(sys)
 		case err == nil:
-			m := newMember(a, "twin of "+of.id, sys, session.NewRecorder(header, nil))
-			m.twin = newFollower(of, epoch, begun)
-			s.twin = &hidden{m: m, of: of, epoch: epoch}
-			m.start()
+			f := newFollower(of, epoch, segment)
+			m, end := s.host.Hide(of, sys, f)
+			s.twin = &hidden{m: m, end: end, follow: f, of: of, epoch: epoch}
 		}
-	}()
+	})
 }
 
 // retire ends a hidden system; s.mu is held.
 func retire(h **hidden) {
-	close((*h).m.quit)
+	(*h).end()
 	*h = nil
 }
 
-// stay lets the twin of a system be the ghost of a change that is about to be recorded,
-// on the loop of that system. What belongs to the change before has its ghost already.
-func (s *standby) stay(m *member, first, version int, before session.Checkpoint) {
+// StayBefore lets the twin of a system be the ghost of a change that is about to be recorded, on the loop of that
+// system, whose epoch it is. What belongs to the change before has its ghost already.
+func (s *Standby) StayBefore(m Member, epoch string, first, version int, before session.Checkpoint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if g := s.ghost; g != nil && g.of == m && g.epoch == m.epoch && g.first == first {
+	if g := s.ghost; g != nil && g.of == m && g.epoch == epoch && g.first == first {
 		g.last = version
 		return
 	}
 	t := s.twin
-	if t == nil || t.of != m || t.epoch != m.epoch || !t.level || first != version {
+	if t == nil || t.of != m || t.epoch != epoch || !t.level || first != version {
 		return
 	}
 	if s.ghost != nil {
 		retire(&s.ghost)
 	}
 	t.first, t.last, t.from = first, version, before.VirtualNS
-	_, steps := m.rec.Count()
-	t.m.twin.stay(steps, before)
+	_, steps := m.Recorder().Count()
+	t.follow.stopBefore(steps, before)
 	s.ghost, s.twin = t, nil
 }
 
-// drop closes what follows a system, which the twin can do no longer.
-func (s *standby) drop(m *member) {
+// Drop closes what follows a system, which the twin can do no longer.
+func (s *Standby) Drop(m Member) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range []**hidden{&s.twin, &s.ghost} {
@@ -343,34 +353,44 @@ func (s *standby) drop(m *member) {
 	}
 }
 
-// take hands over the ghost without a change, or a twin that is on its way there. It is
+// Change is a change of a system, before which a ghost stops.
+type Change struct {
+	Of    Member
+	Epoch string
+	First int                 // the version of the knobs that it made
+	AtNS  int64               // when
+	Steps int                 // recorded before it
+	Mark  *session.Checkpoint // how the system was then; nil: that was not kept
+}
+
+// Take hands over the ghost without a change, or a twin that is on its way there. It is
 // nil if there is neither.
-func (s *standby) take(g *past) *hidden {
+func (s *Standby) Take(c Change) Member {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range []**hidden{&s.ghost, &s.twin} {
 		x := *h
-		if x == nil || x.of != g.of || x.epoch != g.epoch || x.first != 0 && x.first != g.first || x.m.snap.Load().State == system.StateFailed {
+		if x == nil || x.of != c.Of || x.epoch != c.Epoch || x.first != 0 && x.first != c.First || x.m.Snapshot().State == system.StateFailed {
 			continue
 		}
 		if x.first == 0 { // a twin on its way: it can stay at what it has not come to yet
-			n := len(g.segment.Steps)
-			if n == g.changes || x.m.snap.Load().VirtualNS >= g.at {
+			if c.Mark == nil || x.m.Snapshot().VirtualNS >= c.AtNS {
 				continue
 			}
-			x.m.twin.stay(g.changes, *g.segment.Steps[n-1].Checkpoint)
-			if x.m.snap.Load().VirtualNS >= g.at { // it has come there meanwhile, and may have the change
+			x.follow.stopBefore(c.Steps, *c.Mark)
+			if x.m.Snapshot().VirtualNS >= c.AtNS { // it has come there meanwhile, and may have the change
 				retire(h)
 				continue
 			}
 		}
 		*h = nil
-		return x
+		return x.m
 	}
 	return nil
 }
 
-func (s *standby) end() {
+// End ends what is hidden. Nothing is built any more.
+func (s *Standby) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
@@ -384,8 +404,8 @@ func (s *standby) end() {
 // measure finds out whether a hidden system is level with the one that it follows, and
 // how much closer it comes.
 func (h *hidden) measure(now time.Time) {
-	own, of := h.m.snap.Load(), h.of.snap.Load()
-	lead := max(of.Pace/10, 4*h.m.window, 1)
+	own, of := h.m.Snapshot(), h.of.Snapshot()
+	lead := max(of.Pace/10, 4*h.m.WindowNS(), 1)
 	h.level = h.level || of.VirtualNS-own.VirtualNS <= lead && own.VirtualNS > 0
 	if h.at.IsZero() {
 		h.at, h.ownNS, h.ofNS = now, own.VirtualNS, of.VirtualNS
@@ -403,23 +423,23 @@ func (h *hidden) measure(now time.Time) {
 
 // near says whether a hidden system can be shown at once.
 func (h *hidden) near() bool {
-	of := h.of.snap.Load()
-	return h.level && of.VirtualNS-h.m.snap.Load().VirtualNS <= max(of.Pace/5, 8*h.m.window)
+	of := h.of.Snapshot()
+	return h.level && of.VirtualNS-h.m.Snapshot().VirtualNS <= max(of.Pace/5, 8*h.m.WindowNS())
 }
 
 // describe is how it stands; s.mu is held.
-func (s *standby) describe(of *member, why string) *Twin {
+func (s *Standby) describe(of Member, why string) *Twin {
 	switch {
 	case len(s.pages) == 0:
 		return nil
-	case s.agent.opts.notebook:
+	case s.notebook:
 		return &Twin{State: "none", Why: "a notebook drives this cluster"}
 	case !s.on:
 		return &Twin{State: "off"}
 	}
 	t := &Twin{State: "building"}
 	if of != nil {
-		t.Sys = of.id
+		t.Sys = of.ID()
 	}
 	if g := s.ghost; g != nil {
 		t.Ghost = &TwinsGhost{g.first, g.last, g.from, g.near()}
@@ -429,9 +449,9 @@ func (s *standby) describe(of *member, why string) *Twin {
 		t.State, t.Why = "none", why
 	case h == nil:
 	case h.level:
-		t.State, t.VirtualNS = "ready", h.m.snap.Load().VirtualNS
+		t.State, t.VirtualNS = "ready", h.m.Snapshot().VirtualNS
 	default:
-		t.VirtualNS = h.m.snap.Load().VirtualNS
+		t.VirtualNS = h.m.Snapshot().VirtualNS
 		t.ReadyInMS = h.readyIn()
 	}
 	return t
@@ -439,7 +459,7 @@ func (s *standby) describe(of *member, why string) *Twin {
 
 // readyIn is Twin.ReadyInMS.
 func (h *hidden) readyIn() int64 {
-	gap := float64(h.of.snap.Load().VirtualNS - h.m.snap.Load().VirtualNS)
+	gap := float64(h.of.Snapshot().VirtualNS - h.m.Snapshot().VirtualNS)
 	switch {
 	case h.closer == 0:
 		return 0

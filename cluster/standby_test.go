@@ -3,29 +3,26 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
-	"drtmx/cluster/session"
 	"drtmx/cluster/system"
 	"drtmx/cluster/system/systemtest"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"drtmx/engine/txn"
 )
 
 // shows is a page that shows a system.
-func shows(t *testing.T, a *Agent, sys string) *watcher {
+func shows(t *testing.T, a *Agent, sys string) *Viewer {
 	t.Helper()
-	w := &watcher{}
-	a.standby.show(w, sys)
-	t.Cleanup(func() { a.standby.leave(w) })
+	w := a.Viewer()
+	w.Show(sys)
+	t.Cleanup(w.Leave)
 	return w
 }
 
@@ -57,7 +54,7 @@ func level(t *testing.T, a *Agent, sys string) {
 // windows and digest. So is one that a twin on its way there was made of.
 func TestGhostOnStandbyEqualsAReplay(t *testing.T) {
 	var opened atomic.Int32
-	spec := tiny()
+	spec := systemtest.Tiny()
 	spec.Set = experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 1000, "window_ns": 20_000, "seed": 5}
 	a, err := NewAgent(spec, Options{Pace: 300_000, Open: func(ctx context.Context, s experiment.Spec, p engine.Progress) (system.System, error) {
 		opened.Add(1)
@@ -71,22 +68,20 @@ func TestGhostOnStandbyEqualsAReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows(t, a, "a")
-	time.Sleep(dragTime) // else the two changes are one
+	time.Sleep(time.Second) // else the two changes are one
 	version := turned(t, a, 4)
 	at := stateOf(t, a, "a").VirtualNS
 	systemtest.Eventually(t, "some windows", func() bool { return stateOf(t, a, "a").VirtualNS > at+200_000 })
 	if err := a.Pause(bg, ""); err != nil {
 		t.Fatal(err)
 	}
-	a.standby.mu.Lock()
-	h := a.standby.ghost
-	a.standby.mu.Unlock()
+	systemtest.Eventually(t, "the next twin is opened", func() bool { return opened.Load() == 3 })
 	ghost, err := a.Ghost(bg, "a", version, "page")
-	if err != nil || h == nil {
-		t.Fatalf("%v, on standby %v", err, h)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if m, _ := a.member(ghost.Sys); m != h.m {
-		t.Error("the ghost is not the one that was on standby")
+	if opened.Load() != 3 {
+		t.Error("the ghost is not the one that was on standby: another system was opened")
 	}
 	if again, err := a.Ghost(bg, "a", version, "page"); err != nil || again.Sys != ghost.Sys {
 		t.Errorf("asked for twice: %+v, %v", again, err)
@@ -130,16 +125,52 @@ func TestGhostOnStandbyEqualsAReplay(t *testing.T) {
 	}
 }
 
+// watched is a system whose state others may look at while it runs.
+type watched struct {
+	system.System
+	now    atomic.Int64
+	digest atomic.Value // string
+}
+
+func (w *watched) Advance(d int64) error {
+	err := w.System.Advance(d)
+	w.note()
+	return err
+}
+
+func (w *watched) Set(k experiment.Knobs, by string) (result.Change, error) {
+	c, err := w.System.Set(k, by)
+	w.note()
+	return c, err
+}
+
+func (w *watched) note() {
+	w.digest.Store(w.System.Digest())
+	w.now.Store(w.System.NowNS())
+}
+
 // A twin changes nothing of the system that it follows, and is never ahead of it.
 func TestTwinIsNeverAhead(t *testing.T) {
-	a := newFake(t, Options{Pace: 20_000_000}, systemtest.Options{})
+	var opened sync.Map // by number, from 1: the system, its twin, the twin after a change
+	var n atomic.Int32
+	a, err := NewAgent(systemtest.Spec(), Options{Pace: 20_000_000, Open: func(ctx context.Context, s experiment.Spec, p engine.Progress) (system.System, error) {
+		sys, err := systemtest.Opener(systemtest.Options{})(ctx, s, p)
+		w := &watched{System: sys}
+		opened.Store(int(n.Add(1)), w)
+		return w, err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	numbered := func(i int) *watched {
+		w, _ := opened.Load(i)
+		return w.(*watched)
+	}
 	shows(t, a, "a")
 	systemtest.Eventually(t, "the twin is level", twinIs(a, "ready"))
-	a.standby.mu.Lock()
-	h := a.standby.twin
-	a.standby.mu.Unlock()
 	for range 200 {
-		own := h.m.snap.Load().VirtualNS
+		own := numbered(2).now.Load()
 		if of := stateOf(t, a, "a").VirtualNS; own > of {
 			t.Fatalf("the twin is at %d, its system at %d", own, of)
 		}
@@ -154,62 +185,13 @@ func TestTwinIsNeverAhead(t *testing.T) {
 	systemtest.Eventually(t, "the next twin is level", func() bool {
 		return twinIs(a, "ready")() && a.Twin().VirtualNS == stateOf(t, a, "a").VirtualNS
 	})
-	a.standby.mu.Lock()
-	h = a.standby.twin
-	a.standby.mu.Unlock()
-	var want, got session.Checkpoint
-	m, _ := a.member("a")
-	if err := errors.Join(m.do(bg, func() { want = m.Mark() }), h.m.do(bg, func() { got = h.m.Mark() })); err != nil {
-		t.Fatal(err)
-	}
-	if want != got {
-		t.Errorf("the twin has %+v, its system %+v", got, want)
+	if want, got := numbered(1).digest.Load(), numbered(3).digest.Load(); want != got {
+		t.Errorf("the twin has %v, its system %v", got, want)
 	}
 }
-
-// Where all places are taken the ghost stays hidden, and is there once there is room.
-func TestGhostWaitsForAPlace(t *testing.T) {
-	a := newFake(t, Options{Pace: 5_000_000}, systemtest.Options{})
-	shows(t, a, "a")
-	version := turned(t, a, 4)
-	for range MaxSystems - 1 {
-		if _, err := a.Add(systemtest.Spec()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := web(t, a, Web{})
-	body := `{"fork":"a","without":` + itoa(version) + `}`
-	ask(t, s, "POST", "/api/systems", body).want(t, 409, "at most 4 at once; close one first")
-	systemtest.Eventually(t, "the ghost is still there", func() bool { g := a.Twin().Ghost; return g != nil && g.FirstVersion == version && g.Level })
-	if err := a.CloseSystem("c"); err != nil {
-		t.Fatal(err)
-	}
-	r := ask(t, s, "POST", "/api/systems", body)
-	for _, want := range []string{`"sys":"c"`, `"forked_from":"a"`, `"without":` + itoa(version)} {
-		r.want(t, 200, want)
-	}
-	if g := a.standby.now().Ghost; stateOf(t, a, "c").CatchingUp {
-		t.Errorf("it replays, though there was %+v", g)
-	}
-	ask(t, s, "POST", "/api/systems", `{"fork":"a","without":99}`).want(t, 400, "without = 99: is no version that a change of system a made")
-	ask(t, s, "POST", "/api/systems", `{"fork":"a","without":2,"set":{"coroutines":2}}`).want(t, 400, "cannot be combined with set")
-}
-
-func itoa(n int) string { b, _ := json.Marshal(n); return string(b) }
 
 // Changes within a second are one, for a ghost on standby and for one that replays.
 func TestDragIsOneChange(t *testing.T) {
-	var d drag
-	now := time.Now()
-	for i, x := range []struct {
-		after time.Duration
-		want  int
-	}{{0, 2}, {900 * time.Millisecond, 2}, {900 * time.Millisecond, 2}, {1100 * time.Millisecond, 5}, {0, 5}} {
-		now = now.Add(x.after)
-		if got := d.first(2+i, now); got != x.want {
-			t.Errorf("version %d belongs to %d, want %d", 2+i, got, x.want)
-		}
-	}
 	a := newFake(t, Options{Pace: 5_000_000}, systemtest.Options{})
 	shows(t, a, "a")
 	first := turned(t, a, 4)
@@ -295,7 +277,6 @@ func TestGhostIsCancelled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := web(t, a, Web{})
 		gave := make(chan error, 1)
 		go func() { _, err := a.Ghost(bg, "a", c.Version, "page"); gave <- err }()
 		if name == "opening" {
@@ -303,7 +284,9 @@ func TestGhostIsCancelled(t *testing.T) {
 		} else {
 			systemtest.Eventually(t, "b replays", func() bool { s, err := a.State("b"); return err == nil && s.VirtualNS > 0 })
 		}
-		ask(t, s, "DELETE", "/api/tasks?name=catch%20up%20b", "").want(t, 200, `"cancelled":true`)
+		if !a.CancelTask("catch up b") {
+			t.Errorf("%s: it cannot be cancelled", name)
+		}
 		if err := <-gave; (err != nil) != (name == "opening") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -312,7 +295,9 @@ func TestGhostIsCancelled(t *testing.T) {
 			l := a.tasks.list()
 			return len(l) == 1 && l[0].State == "cancelled"
 		})
-		ask(t, s, "DELETE", "/api/tasks?name=catch%20up%20b", "").want(t, 404, "is not running")
+		if a.CancelTask("catch up b") {
+			t.Errorf("%s: it is cancelled twice", name)
+		}
 		if p, err := a.hold(); err != nil || p.id != "b" {
 			t.Errorf("%s: its place is %v, %v", name, p, err)
 		}
@@ -331,10 +316,10 @@ func TestNoTwin(t *testing.T) {
 	}{
 		"nobody looks":      {},
 		"transactions":      {code: true, page: true, state: "none", why: "transactions of a notebook"},
-		"a notebook":        {o: Options{notebook: true}, page: true, state: "none", why: "a notebook drives"},
+		"a notebook":        {o: Options{Notebook: true}, page: true, state: "none", why: "a notebook drives"},
 		"switched off":      {o: Options{NoTwin: true}, page: true, state: "off"},
-		"memory is short":   {o: Options{memory: func() int64 { return 50 << 20 }}, page: true, state: "none", why: "memory is short"},
-		"memory is unknown": {o: Options{memory: func() int64 { return 0 }}, page: true, state: "ready"},
+		"memory is short":   {o: Options{Memory: func() int64 { return 50 << 20 }}, page: true, state: "none", why: "memory is short"},
+		"memory is unknown": {o: Options{Memory: func() int64 { return 0 }}, page: true, state: "ready"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var opened atomic.Int32
@@ -352,7 +337,7 @@ func TestNoTwin(t *testing.T) {
 					t.Errorf("why: %q", why)
 				}
 			}
-			time.Sleep(3 * standbyEvery)
+			time.Sleep(3 * (100 * time.Millisecond))
 			if want := map[bool]int32{true: 2, false: 1}[x.state == "ready"]; opened.Load() != want {
 				t.Errorf("%d systems were opened", opened.Load())
 			}
@@ -364,7 +349,7 @@ func TestNoTwin(t *testing.T) {
 // transaction, and when the page is gone; the agent ends with one.
 func TestTwinEnds(t *testing.T) {
 	var opened, closed atomic.Int32
-	a := newFake(t, Options{Pace: 5_000_000}, systemtest.Options{Opened: &opened, Closed: &closed})
+	a := newFake(t, Options{Pace: 5_000_000, leaveAfter: 300 * time.Millisecond}, systemtest.Options{Opened: &opened, Closed: &closed})
 	w := shows(t, a, "a")
 	ends := func(what string, n int32) {
 		t.Helper()
@@ -376,11 +361,9 @@ func TestTwinEnds(t *testing.T) {
 		systemtest.Eventually(t, what, func() bool { return opened.Load() == n && twinIs(a, "ready")() })
 	}
 	ready("the next twin", 3)
-	s := web(t, a, Web{})
-	ask(t, s, "POST", "/api/twin", `{"on":false}`).want(t, 200, `{"state":"off"}`)
+	a.SetTwin(false)
 	ends("the twin and the ghost end", 2)
-	ask(t, s, "POST", "/api/twin", `{}`).want(t, 400, "on: is missing")
-	ask(t, s, "POST", "/api/twin", `{"on":true}`).want(t, 200, `"state":"building"`)
+	a.SetTwin(true)
 	ready("a twin again", 4)
 	if err := a.Reset(bg, "a", nil, nil, "page"); err != nil {
 		t.Fatal(err)
@@ -399,10 +382,7 @@ func TestTwinEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready("without the transaction", 8)
-	a.standby.leave(w)
-	a.standby.mu.Lock()
-	a.standby.left = time.Now().Add(-2 * leaveAfter)
-	a.standby.mu.Unlock()
+	w.Leave()
 	ends("the page is gone", 7)
 	shows(t, a, "a")
 	ready("another page", 9)
@@ -411,103 +391,5 @@ func TestTwinEnds(t *testing.T) {
 	}
 	if opened.Load() != closed.Load() {
 		t.Errorf("%d opened, %d closed", opened.Load(), closed.Load())
-	}
-}
-
-// A page says over its websocket which system it shows; the frames say how the twin is.
-func TestPageSaysWhatItShows(t *testing.T) {
-	a := newFake(t, Options{Pace: 5_000_000}, systemtest.Options{})
-	s := web(t, a, Web{})
-	c := dialFeed(t, s)
-	time.Sleep(2 * standbyEvery)
-	if a.Twin() != nil {
-		t.Error("a reader that shows nothing has a twin")
-	}
-	for _, text := range []string{"x", "[]", `{"show":3}`, `{"show":"d"}`, `{"show":"a"}`} {
-		if err := c.WriteMessage(websocket.TextMessage, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for {
-		var f Frame
-		if err := c.ReadJSON(&f); err != nil {
-			t.Fatal(err)
-		}
-		if f.Twin != nil && f.Twin.State == "ready" && f.Twin.Sys == "a" {
-			break
-		}
-	}
-	c.Close()
-	systemtest.Eventually(t, "it is gone", func() bool {
-		a.standby.mu.Lock()
-		defer a.standby.mu.Unlock()
-		return len(a.standby.pages) == 0
-	})
-}
-
-func dialFeed(t *testing.T, s *httptest.Server) *websocket.Conn {
-	t.Helper()
-	c, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(s.URL, "http")+"/ws", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
-// A hidden system gets a slice only where a processor is idle, and a ghost before a twin.
-func TestSpareTime(t *testing.T) {
-	now := time.Now()
-	var s spare
-	if s.slot(now, 2, 1, false) == nil {
-		t.Error("one of two processors is idle, and no slice was given")
-	}
-	if s.slot(now, 2, 1, false) != nil {
-		t.Error("the second hidden slice takes the processor of a shown system")
-	}
-	s = spare{}
-	end := s.live(1)
-	if s.slot(now, 1, 1, false) != nil {
-		t.Error("a slice beside that of a shown system on one processor")
-	}
-	end()
-	done := s.slot(now, 1, 1, false)
-	if done == nil {
-		t.Fatal("no slice while the shown system waits for its time")
-	}
-	done()
-	if done = s.slot(now, 2, 1, true); done == nil {
-		t.Fatal("no slice for the ghost")
-	}
-	done()
-	if s.slot(now, 2, 1, false) != nil {
-		t.Error("the twin goes before the ghost")
-	}
-	if s.slot(now.Add(2*ghostFirst), 2, 1, false) == nil {
-		t.Error("the twin waits for a ghost that is level")
-	}
-}
-
-// Where hidden systems slow down a shown one that needs all it can get, they hardly run;
-// where they do not, they run most of the time.
-func TestTrialFindsWhatHiddenSystemsCost(t *testing.T) {
-	for _, x := range []struct{ cost, least, most float64 }{{0, 0.8, 1}, {0.02, 0.8, 1}, {0.3, 0.001, 0.05}} {
-		var tr trial
-		var virt, wall, ran int64
-		const step, steps = 10 * time.Millisecond, 12_000
-		now := time.Now()
-		for range steps {
-			speed := 6.0
-			if tr.allow(now, virt, wall) {
-				ran++
-				speed *= 1 - x.cost
-			}
-			now = now.Add(step)
-			wall += int64(step)
-			virt += int64(speed * float64(step))
-		}
-		if share := float64(ran) / steps; share < x.least || share > x.most {
-			t.Errorf("with a cost of %v hidden systems run %.3f of the time", x.cost, share)
-		}
 	}
 }

@@ -3,11 +3,10 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"runtime"
-	"sync"
 
 	"drtmx/cluster/keep"
+	"drtmx/cluster/system"
 	"drtmx/cluster/words"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
@@ -27,14 +26,6 @@ type SweepState struct {
 	Sweep        *batch.SweepResult `json:"sweep,omitempty"`
 }
 
-// Result is what was swept, nil if there is nothing yet.
-func (s *SweepState) Result() *SweepResult {
-	if s.Sweep == nil {
-		return nil
-	}
-	return &SweepResult{s.Sweep}
-}
-
 // Point is a point of the sweep by its place.
 func (s *SweepState) Point(i int) (batch.SweepPoint, error) {
 	if s.Sweep == nil || i < 0 || i >= len(s.Sweep.Points) {
@@ -46,24 +37,10 @@ func (s *SweepState) Point(i int) (batch.SweepPoint, error) {
 // sweepPointsMost bounds what one click may cost.
 const sweepPointsMost = 400
 
-// sweepJobs sweeps the specs of systems in the background. It shares its turn with the causes, so
-// that the live systems have no more beside them than one of the two.
-type sweepJobs struct {
-	agent *Agent
-	mu    sync.Mutex
-	have  map[string]*SweepState // by system
-	last  int                    // number of the latest
-	slot  chan struct{}
-}
-
-func newSweepJobs(a *Agent, slot chan struct{}) *sweepJobs {
-	return &sweepJobs{agent: a, have: map[string]*SweepState{}, slot: slot}
-}
-
 func sweepTask(sys string) string { return "sweep of " + sys }
 
-// sweepBody is what a caller asks for: two knobs or any other number, and their values.
-type sweepBody struct {
+// SweepOrder is what a caller asks for: two knobs or any other number, and their values.
+type SweepOrder struct {
 	Axes []struct {
 		Knob   string `json:"knob"`
 		Values any    `json:"values"` // a list, or text with commas
@@ -72,12 +49,12 @@ type sweepBody struct {
 }
 
 // axes checks what was asked for.
-func (b *sweepBody) axes() ([]experiment.Axis, error) {
+func (b *SweepOrder) axes() ([]experiment.Axis, error) {
 	if len(b.Axes) == 0 {
 		return nil, &experiment.SpecError{Field: "axes", Rule: "none given", Next: `as {"axes": [{"knob": "coroutines", "values": [1, 2, 4]}]}`}
 	}
-	if b.Seeds < 0 || b.Seeds > causesSeedsMost {
-		return nil, &experiment.SpecError{Field: "seeds", Value: fmt.Sprint(b.Seeds), Rule: fmt.Sprintf("must be from 1 to %d", causesSeedsMost), Next: "leave it out for 1"}
+	if b.Seeds < 0 || b.Seeds > seedsMost {
+		return nil, &experiment.SpecError{Field: "seeds", Value: fmt.Sprint(b.Seeds), Rule: fmt.Sprintf("must be from 1 to %d", seedsMost), Next: "leave it out for 1"}
 	}
 	points := max(b.Seeds, 1)
 	var out []experiment.Axis
@@ -99,36 +76,34 @@ func (b *sweepBody) axes() ([]experiment.Axis, error) {
 	return out, nil
 }
 
-// start begins to sweep the spec that a system has now.
-func (d *sweepJobs) start(r *http.Request) (any, error) {
-	m, err := d.agent.member(sysOf(r))
+// StartSweep begins to sweep the spec that a system has now, and returns the name of the task.
+func (j *Jobs) StartSweep(ctx context.Context, sys string, order SweepOrder) (string, error) {
+	axes, err := order.axes()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	var b sweepBody
-	if err := readJSON(r, &b); err != nil {
-		return nil, err
-	}
-	axes, err := b.axes()
+	b, err := j.basis(ctx, sys, "sweep", "sweep")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	state := &SweepState{Sys: m.id, Task: sweepTask(m.id), Running: true}
-	return d.agent.background(r, m, job{task: state.Task, field: "sweep", verb: "sweep", busy: "a sweep of system " + m.id + " is running already; cancel it or wait", slot: d.slot,
-		begun: func(spec experiment.Spec, version int, epoch string) {
+	d := &j.sweeps
+	state := &SweepState{Sys: b.Sys, Task: sweepTask(b.Sys), Running: true, Spec: b.Spec, KnobsVersion: b.KnobsVersion, Epoch: b.Epoch}
+	_, err = j.start(job{
+		task: state.Task, busy: "a sweep of system " + b.Sys + " is running already; cancel it or wait", slot: d.slot,
+		begun: func() {
 			d.mu.Lock()
-			d.last++
-			state.Spec, state.KnobsVersion, state.Epoch, state.Number, d.have[m.id] = spec, version, epoch, d.last, state
-			d.mu.Unlock()
+			defer d.mu.Unlock()
+			j.sweep++
+			state.Number, d.have[b.Sys] = j.sweep, state
 		},
-		work: func(ctx context.Context, spec experiment.Spec, progress func(done, total int)) error {
-			o := batch.SweepOptions{Seeds: b.Seeds, Cache: keep.Cache(), Progress: progress, Parallel: max(1, runtime.GOMAXPROCS(0)-1)} // a core is the live systems'
-			swept, err := batch.Sweep(ctx, spec, axes, o)
+		work: func(ctx context.Context, progress func(done, total int)) error {
+			o := batch.SweepOptions{Seeds: order.Seeds, Cache: keep.Cache(), Progress: progress, Parallel: max(1, runtime.GOMAXPROCS(0)-1)} // a core is the live systems'
+			swept, err := batch.Sweep(ctx, b.Spec, axes, o)
 			d.mu.Lock()
 			state.Sweep = swept
 			d.mu.Unlock()
 			if err == nil {
-				keep.OwnSweep("", spec, swept)
+				keep.OwnSweep("", b.Spec, swept)
 			}
 			return err
 		},
@@ -140,53 +115,53 @@ func (d *sweepJobs) start(r *http.Request) (any, error) {
 				state.Failed = words.OneLine(err.Error())
 			}
 		}})
+	return state.Task, err
 }
 
 // Sweep is the latest sweep of a system.
-func (a *Agent) Sweep(sys string) (SweepState, error) {
-	m, err := a.member(sys)
+func (j *Jobs) Sweep(sys string) (SweepState, error) {
+	s, err := j.State(sys)
 	if err != nil {
 		return SweepState{}, err
 	}
-	d := a.sweeps
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if s := d.have[m.id]; s != nil {
-		return *s, nil
+	if swept, ok := j.sweeps.of(s.Sys); ok {
+		return swept, nil
 	}
-	return SweepState{Sys: m.id, Task: sweepTask(m.id)}, nil
+	return SweepState{Sys: s.Sys, Task: sweepTask(s.Sys)}, nil
 }
 
-func (d *sweepJobs) get(r *http.Request) (any, error) { return d.agent.Sweep(sysOf(r)) }
-
-func (d *sweepJobs) stop(r *http.Request) (any, error) {
-	return d.agent.stopTask(r, sweepTask, "there is no sweep")
+// StopSweep cancels a sweep.
+func (j *Jobs) StopSweep(sys string) error {
+	s, err := j.State(sys)
+	if err != nil {
+		return err
+	}
+	return j.stop(sweepTask(s.Sys), "there is no sweep of system "+s.Sys+" to cancel")
 }
 
-// live opens the system of a point beside the others, or in place of one.
-func (d *sweepJobs) live(r *http.Request) (any, error) {
-	s, err := d.agent.Sweep(sysOf(r))
+// SweepPoint names a point of the sweep with a number (0: the latest), to be opened in place of a system ("": beside all).
+type SweepPoint struct {
+	Point   int    `json:"point"`
+	Number  int    `json:"number"`
+	Replace string `json:"replace"`
+}
+
+// OpenSweepPoint opens the system of a point.
+func (j *Jobs) OpenSweepPoint(ctx context.Context, sys string, p SweepPoint) (system.Snapshot, error) {
+	s, err := j.Sweep(sys)
 	if err != nil {
-		return nil, err
+		return system.Snapshot{}, err
 	}
-	var b struct {
-		Point   int    `json:"point"`
-		Number  int    `json:"number"` // of the sweep that the caller looks at
-		Replace string `json:"replace"`
+	if p.Number != 0 && p.Number != s.Number {
+		return system.Snapshot{}, &ConflictError{"another sweep has taken the place of that one; look at its points"}
 	}
-	if err := readJSON(r, &b); err != nil {
-		return nil, err
-	}
-	if b.Number != 0 && b.Number != s.Number {
-		return nil, &httpError{http.StatusConflict, "another sweep has taken the place of that one; look at its points"}
-	}
-	point, err := s.Point(b.Point)
+	point, err := s.Point(p.Point)
 	if err != nil {
-		return nil, err
+		return system.Snapshot{}, err
 	}
 	spec, err := s.Spec.With(point.Set)
 	if err != nil {
-		return nil, err
+		return system.Snapshot{}, err
 	}
-	return d.agent.addInPlaceOf(r.Context(), b.Replace, spec)
+	return j.AddInPlaceOf(ctx, p.Replace, spec)
 }

@@ -11,7 +11,7 @@ import (
 // On the page: a sweep in the background, with progress, an answer and a cancel, and its points as
 // systems.
 func TestSweepInTheBackground(t *testing.T) {
-	a, err := NewAgent(causesSpec, Options{Paused: true})
+	a, err := NewAgent(smallSpec, Options{Paused: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestSweepInTheBackground(t *testing.T) {
 	ask(t, s, "DELETE", "/api/sweep", "{}").want(t, 404, "no sweep of system a")
 	ask(t, s, "POST", "/api/sweep/live", `{"point": 0}`).want(t, 400, "no such point")
 
-	a.causes.slot <- struct{}{} // the causes are being measured
+	ask(t, s, "POST", "/api/causes", `{"seeds": 50}`).want(t, 202, "causes of a") // takes the turn of the sweep for long enough
 	ask(t, s, "POST", "/api/sweep", `{"axes": [{"knob": "threads", "values": [1, 2]}, {"knob": "coroutines", "values": "1, 3"}]}`).want(t, 202, "sweep of a")
 	ask(t, s, "POST", "/api/sweep", `{"axes": [{"knob": "threads", "values": [1]}]}`).want(t, 409, "running already")
 	if tasks := ask(t, s, "GET", "/api/tasks", ""); !strings.Contains(tasks.body, "sweep of a") {
@@ -47,7 +47,7 @@ func TestSweepInTheBackground(t *testing.T) {
 	if x := untilSwept(t, s); !x.Cancelled || x.Failed != "" {
 		t.Errorf("cancelled: %+v", x)
 	}
-	<-a.causes.slot
+	ask(t, s, "DELETE", "/api/causes", "{}").want(t, 200, "true")
 
 	ask(t, s, "POST", "/api/sweep", `{"axes": [{"knob": "nodes", "values": [2, 3]}, {"knob": "coroutines", "values": "1, 3"}]}`).want(t, 202, "sweep of a")
 	x := untilSwept(t, s)

@@ -70,21 +70,21 @@ func (a *Agent) Fork(ctx context.Context, from string, k experiment.Knobs, by st
 
 // Add opens another system from 0, beside the others.
 func (a *Agent) Add(spec experiment.Spec) (system.Snapshot, error) {
-	return a.addFor(context.Background(), spec, nil)
+	return a.AddFor(context.Background(), spec, nil)
 }
 
-// addInPlaceOf is addFor, once the system old is closed; "" closes none.
-func (a *Agent) addInPlaceOf(ctx context.Context, old string, spec experiment.Spec) (system.Snapshot, error) {
+// AddInPlaceOf is AddFor, once the system old is closed; "" closes none.
+func (a *Agent) AddInPlaceOf(ctx context.Context, old string, spec experiment.Spec) (system.Snapshot, error) {
 	if old != "" {
 		if err := a.CloseSystem(old); err != nil {
 			return system.Snapshot{}, err
 		}
 	}
-	return a.addFor(ctx, spec, nil)
+	return a.AddFor(ctx, spec, nil)
 }
 
-// addFor is Add for somebody who may give up waiting, and sees its progress.
-func (a *Agent) addFor(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.Snapshot, error) {
+// AddFor is Add for somebody who may give up waiting, and sees its progress.
+func (a *Agent) AddFor(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.Snapshot, error) {
 	p, err := a.hold()
 	if err != nil {
 		return system.Snapshot{}, err
@@ -186,7 +186,7 @@ func (a *Agent) closeMember(m *member) error {
 	}
 	<-m.done
 	a.taskDone(catchUpTask(sys), errClosed)
-	a.standby.drop(m)
+	a.standby.Drop(m)
 	a.announce(session.Event{Kind: "close", Text: "system " + sys}) // others may look at it
 	return nil
 }

@@ -2,13 +2,11 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"time"
 
 	"drtmx/cluster/session"
-	"drtmx/cluster/system"
 	"drtmx/cluster/words"
 )
 
@@ -161,20 +159,28 @@ func (a *Agent) announce(events ...session.Event) {
 	}
 }
 
-// inTurn runs work that takes all processors as soon as the slot is free. Work that was cancelled,
-// however that came out of it, ends with context.Canceled itself.
-func inTurn(ctx context.Context, slot chan struct{}, name string, work func() error) error {
-	err := system.Guard(name, func() error {
-		select {
-		case slot <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		defer func() { <-slot }()
-		return work()
-	})
-	if errors.Is(err, context.Canceled) {
-		return context.Canceled
-	}
-	return err
+// StartTask adds long work of a name to the agent's; false if that is running. To cancel it calls cancel.
+func (a *Agent) StartTask(name string, cancel context.CancelFunc) bool {
+	return a.tasks.start(name, cancel)
 }
+
+// TaskProgress says how far long work is.
+func (a *Agent) TaskProgress(name string, done, total int64) {
+	a.tasks.progress(name, done, total)
+	a.announce()
+}
+
+// EndTask says how long work ended.
+func (a *Agent) EndTask(name string, err error) {
+	a.tasks.end(name, err)
+	a.announce()
+}
+
+// CancelTask ends long work by the name that frames give it; false if there is none that can be cancelled.
+func (a *Agent) CancelTask(name string) bool { return a.tasks.cancel(name) }
+
+// Tasks are the long work that is under way, and what has ended lately.
+func (a *Agent) Tasks() []Task { return a.tasks.list() }
+
+// Announce sends a frame with the tasks.
+func (a *Agent) Announce() { a.announce() }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -24,10 +25,11 @@ var usualAsks = asks{time.Second, 200 * time.Millisecond}
 // watched runs d of virtual time. A notebook shows how far it is, by the same
 // questions in this process and behind an address.
 func (c *Client) watched(ctx context.Context, d time.Duration) (*result.Result, error) {
+	defer runtime.KeepAlive(c)
 	if !charts.HasFrontend() {
-		return c.d.run(ctx, c.sys, d.Nanoseconds())
+		return c.d.Run(ctx, c.sys, d.Nanoseconds())
 	}
-	before, err := c.d.state(ctx, c.sys)
+	before, err := c.d.State(ctx, c.sys)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +44,12 @@ func (c *Client) watched(ctx context.Context, d time.Duration) (*result.Result, 
 			case <-asking.Done():
 				return
 			}
-			if s, err := c.d.state(asking, c.sys); err == nil { // else the run itself says what is wrong
+			if s, err := c.d.State(asking, c.sys); err == nil { // else the run itself says what is wrong
 				w.show(s)
 			}
 		}
 	})
-	r, err := c.d.run(ctx, c.sys, d.Nanoseconds())
+	r, err := c.d.Run(ctx, c.sys, d.Nanoseconds())
 	stop()
 	asked.Wait()
 	w.end()

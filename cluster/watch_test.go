@@ -51,8 +51,8 @@ func newCellPage(t *testing.T) *cellPage {
 // bothWays are clients of a slow cluster: of this process, and behind an address. They ask at once and
 // often how far a run is.
 func bothWays(t *testing.T) map[string]*Client {
-	l := &local{agent: newFakes(t, systemtest.Options{Slow: 20 * time.Millisecond})}
-	r, err := Dial(web(t, newFakes(t, systemtest.Options{Slow: 20 * time.Millisecond}), Web{}).URL)
+	l := &local{Agent: fakeAgents(t, systemtest.Options{Slow: 20 * time.Millisecond})}
+	r, err := Dial(behind(t, fakeAgents(t, systemtest.Options{Slow: 20 * time.Millisecond})).URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func bothWays(t *testing.T) map[string]*Client {
 
 // endlessRun begins a run that ends by its interrupt, which gives its error.
 func endlessRun(c *Client) (interrupt func() error) {
-	ctx, cancel := context.WithCancel(bg)
+	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
 		_, err := c.WithContext(ctx).Run(1000 * time.Second)

@@ -46,7 +46,7 @@ func sameOrigin(r *http.Request) bool {
 }
 
 // feed is GET /ws: frames, from ?since= on if they are still there.
-func (p *api) feed(w http.ResponseWriter, r *http.Request) {
+func (s *server) feed(w http.ResponseWriter, r *http.Request) {
 	var since uint64
 	if s := r.URL.Query().Get("since"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)
@@ -59,16 +59,15 @@ func (p *api) feed(w http.ResponseWriter, r *http.Request) {
 	only := sysOf(r)
 	var closed <-chan struct{} // the system that is asked for alone
 	if only != "" {
-		m, err := p.agent.member(only)
-		if err != nil {
+		var err error
+		if closed, err = s.jobs.Closed(only); err != nil {
 			refuseError(w, err)
 			return
 		}
-		closed = m.done
 	}
 	select {
-	case p.ws <- struct{}{}:
-		defer func() { <-p.ws }()
+	case s.readers <- struct{}{}:
+		defer func() { <-s.readers }()
 	default:
 		refuse(w, http.StatusServiceUnavailable, "too many readers; close one")
 		return
@@ -78,20 +77,20 @@ func (p *api) feed(w http.ResponseWriter, r *http.Request) {
 		return // answered already
 	}
 	defer c.Close()
-	rd := p.agent.hub.subscribe(since)
-	defer p.agent.hub.unsubscribe(rd.reader)
+	rd := s.jobs.Subscribe(since)
+	defer rd.End()
 	gone := make(chan struct{})
-	page := &watcher{}
-	defer p.agent.standby.leave(page)
-	go drainReader(c, gone, func(msg []byte) { p.showing(page, msg) })
-	if !p.greet(c, only, &rd) {
+	page := s.jobs.Viewer()
+	defer page.Leave()
+	go drainReader(c, gone, func(msg []byte) { showing(page, msg) })
+	if !s.greet(c, only, rd) {
 		return
 	}
 	ping := time.NewTicker(wsPing)
 	defer ping.Stop()
 	for {
 		select {
-		case msg, ok := <-rd.ch:
+		case msg, ok := <-rd.Frames:
 			if !ok { // fell behind, or the agent ends
 				c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseTryAgainLater, "behind; come back with since"), time.Now().Add(time.Second))
 				return
@@ -119,25 +118,18 @@ func (p *api) feed(w http.ResponseWriter, r *http.Request) {
 
 // greet sends what a reader missed; without a past, how every system stands. Its number is that of the
 // subscription: a reader that goes after it and comes back with it gets all that came since.
-func (p *api) greet(c *websocket.Conn, only string, rd *subscription) bool {
-	for _, msg := range rd.backlog {
+func (s *server) greet(c *websocket.Conn, only string, rd *Subscription) bool {
+	for _, msg := range rd.Backlog {
 		if (only == "" || frameOf(msg, only)) && !send(c, msg) {
 			return false
 		}
 	}
-	if len(rd.backlog) > 0 {
+	if len(rd.Backlog) > 0 {
 		return true
 	}
-	for _, m := range p.agent.all() {
-		if only != "" && m.id != only {
-			continue
-		}
-		f := m.frame()
-		f.V, f.Seq, f.Gap = frameVersion, rd.at, rd.gap
-		if w := m.latest.Load(); w != nil {
-			f.Windows = append(f.Windows, *w)
-		}
-		msg, err := encodeFrame(f)
+	for _, f := range s.jobs.Frames(only) {
+		f.Seq, f.Gap = rd.At, rd.Gap
+		msg, err := f.Encode()
 		if err != nil || !send(c, msg) {
 			return false
 		}
@@ -159,16 +151,14 @@ func frameOf(msg []byte, sys string) bool {
 
 // showing takes what a page sends when it shows another system, {"show": "a"}; whatever else
 // a reader sends means nothing.
-func (p *api) showing(w *watcher, msg []byte) {
+func showing(page *Viewer, msg []byte) {
 	var b struct {
 		Show string `json:"show"`
 	}
 	if json.Unmarshal(msg, &b) != nil || b.Show == "" {
 		return
 	}
-	if _, err := p.agent.member(b.Show); err == nil {
-		p.agent.standby.show(w, b.Show)
-	}
+	page.Show(b.Show)
 }
 
 // drainReader reads what a reader sends.

@@ -14,7 +14,6 @@ import (
 	"github.com/gorilla/websocket"
 
 	"drtmx/cluster/system/systemtest"
-	"drtmx/engine/result"
 )
 
 func dial(t *testing.T, s *httptest.Server, query string, head http.Header) (*websocket.Conn, *http.Response, error) {
@@ -50,7 +49,7 @@ func next(t *testing.T, c *websocket.Conn) Frame {
 }
 
 func TestFramesAreComplete(t *testing.T) {
-	a := newFake(t, Options{Pace: 20_000_000}, systemtest.Options{})
+	a := fakeAgent(t, Options{Pace: 20_000_000}, systemtest.Options{})
 	s := web(t, a, Web{})
 	c := connect(t, s, "")
 	var seq uint64
@@ -95,15 +94,15 @@ func TestFramesAreComplete(t *testing.T) {
 // A change shows within 300 ms: in one of the next frames, which come every 33 ms.
 func TestChangeShowsAtOnce(t *testing.T) {
 	for name, o := range map[string]Options{"paced": {Pace: DefaultPace}, "flat out": {}, "paused": {Paused: true}} {
-		a := newFake(t, o, systemtest.Options{})
+		a := fakeAgent(t, o, systemtest.Options{})
 		s := web(t, a, Web{})
 		c := connect(t, s, "")
 		next(t, c)
 		for i := range 5 {
 			ask(t, s, "PATCH", "/api/knobs", fmt.Sprintf(`{"coroutines": %d}`, i+1), "Drtmx-By", "notebook").want(t, 200, "")
-			a.hub.mu.Lock()
-			seq := a.hub.seq
-			a.hub.mu.Unlock()
+			now := a.Subscribe(0)
+			seq := now.At
+			now.End()
 			for found := false; !found; {
 				f := next(t, c)
 				if f.Seq > seq+3 {
@@ -124,7 +123,7 @@ func TestChangeShowsAtOnce(t *testing.T) {
 }
 
 func TestReconnectFillsTheGap(t *testing.T) {
-	a := newFake(t, Options{Pace: 20_000_000}, systemtest.Options{})
+	a := fakeAgent(t, Options{Pace: 20_000_000}, systemtest.Options{})
 	s := web(t, a, Web{})
 	c := connect(t, s, "")
 	var f Frame
@@ -156,9 +155,9 @@ func TestReconnectFillsTheGap(t *testing.T) {
 		}
 	}
 	// What fell out of the ring is a gap, too.
-	a.hub.mu.Lock()
-	a.hub.ring = a.hub.ring[len(a.hub.ring)-2:]
-	a.hub.mu.Unlock()
+	for range 1100 { // more than the ring has room for
+		a.Announce()
+	}
 	c = connect(t, s, "?since=1")
 	if f := next(t, c); !f.Gap {
 		t.Errorf("no gap announced: %+v", f)
@@ -166,7 +165,7 @@ func TestReconnectFillsTheGap(t *testing.T) {
 }
 
 func TestFeedOfOneSystem(t *testing.T) {
-	a := newFake(t, Options{Pace: 20_000_000}, systemtest.Options{})
+	a := fakeAgent(t, Options{Pace: 20_000_000}, systemtest.Options{})
 	if _, err := a.Add(systemtest.Spec()); err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +193,7 @@ func TestFeedOfOneSystem(t *testing.T) {
 func TestStalledReadersDoNotStopTheRun(t *testing.T) {
 	// Of 100 readers half never read: what they do not take is held back for none
 	// of the others, and the run goes on.
-	a := newFake(t, Options{Pace: 50_000_000}, systemtest.Options{})
+	a := fakeAgent(t, Options{Pace: 50_000_000}, systemtest.Options{})
 	s := web(t, a, Web{})
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
@@ -223,59 +222,9 @@ func TestStalledReadersDoNotStopTheRun(t *testing.T) {
 	}
 	defer wg.Wait()
 	defer close(stop)
-	from := stateOf(t, a, "").VirtualNS
-	systemtest.Eventually(t, "the run goes on", func() bool { return stateOf(t, a, "").VirtualNS > from+25_000_000 })
+	from := stateIn(t, a, "").VirtualNS
+	systemtest.Eventually(t, "the run goes on", func() bool { return stateIn(t, a, "").VirtualNS > from+25_000_000 })
 	for i := 0; i < 100; i += 2 {
 		systemtest.Eventually(t, fmt.Sprintf("reader %d gets its frames", i), func() bool { return read[i].Load() >= 5 })
-	}
-}
-
-func TestSlowReaderIsDropped(t *testing.T) {
-	h := newHub()
-	r := h.subscribe(0)
-	quick := h.subscribe(0)
-	for range readerQueue + 1 {
-		h.publish(&Frame{Sys: "a"})
-		<-quick.ch
-	}
-	n := 0
-	for range r.ch {
-		n++
-	}
-	if n != readerQueue {
-		t.Errorf("%d frames before it was dropped", n)
-	}
-	if len(h.readers) != 1 {
-		t.Errorf("%d readers left", len(h.readers))
-	}
-	h.close()
-	if _, ok := <-quick.ch; ok {
-		t.Error("the hub is closed, its reader is not")
-	}
-	if r := h.subscribe(0); !r.gone {
-		t.Error("a closed hub takes readers")
-	}
-}
-
-// Who goes after the greeting and comes back with its number gets what came meanwhile, also before
-// the greeting was written.
-func TestGreetingHasTheNumberOfTheSubscription(t *testing.T) {
-	h := newHub()
-	h.publish(&Frame{Sys: "a"})
-	r := h.subscribe(0)
-	h.publish(&Frame{Sys: "a"})
-	if back := h.subscribe(r.at); len(back.backlog) != 1 || back.gap || len(r.backlog) != 0 {
-		t.Errorf("after frame %d: %d frames, gap %v", r.at, len(back.backlog), back.gap)
-	}
-}
-
-func TestRingIsBounded(t *testing.T) {
-	h := newHub()
-	big := make([]result.Window, 100)
-	for range 3 * ringFrames {
-		h.publish(&Frame{Sys: "a", Windows: big})
-		if len(h.ring) > ringFrames || h.bytes > ringBytes {
-			t.Fatalf("%d frames, %d bytes", len(h.ring), h.bytes)
-		}
 	}
 }

@@ -30,7 +30,7 @@ import (
 type Recorder struct {
 	mu       sync.Mutex
 	header   Header
-	Steps    []Step
+	steps    []Step
 	marks    map[int]Checkpoint // how the system stood before the change that made a version; of some
 	segment  int                // counts the segments
 	last     *Checkpoint
@@ -72,7 +72,7 @@ func (r *Recorder) Begun() error {
 func (r *Recorder) Begin(h Header) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.header, r.Steps, r.marks, r.last, r.end = h, nil, nil, nil, false
+	r.header, r.steps, r.marks, r.last, r.end = h, nil, nil, nil, false
 	r.segment++
 	r.write(&record{Session: &h})
 }
@@ -94,7 +94,7 @@ func Continue(g *Segment, file *File) *Recorder {
 		if st.Checkpoint != nil {
 			r.last = st.Checkpoint
 		} else {
-			r.Steps = append(r.Steps, st)
+			r.steps = append(r.steps, st)
 		}
 	}
 	return r
@@ -111,7 +111,7 @@ func (r *Recorder) Tell(lost chan<- error) {
 func (r *Recorder) Full() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.Steps) >= ChangesLimit {
+	if len(r.steps) >= changesLimit {
 		return &FullError{}
 	}
 	return nil
@@ -121,13 +121,13 @@ func (r *Recorder) Full() error {
 type FullError struct{}
 
 func (*FullError) Error() string {
-	return fmt.Sprintf("session: %d changes, the limit; reset the system to begin another", ChangesLimit)
+	return fmt.Sprintf("session: %d changes, the limit; reset the system to begin another", changesLimit)
 }
 
 func (r *Recorder) Change(c Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.Steps = append(r.Steps, Step{VirtualNS: c.VirtualNS, Change: &c})
+	r.steps = append(r.steps, Step{VirtualNS: c.VirtualNS, Change: &c})
 	r.write(&record{Change: &c})
 }
 
@@ -167,30 +167,30 @@ func (r *Recorder) FirstOf(version int) int {
 func (r *Recorder) HasCode() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Transaction != nil })
+	return slices.ContainsFunc(r.steps, func(s Step) bool { return s.Transaction != nil })
 }
 
 // Step is that of a number in a segment, if it has been recorded.
 func (r *Recorder) Step(segment, n int) (Step, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if segment != r.segment || n >= len(r.Steps) {
+	if segment != r.segment || n >= len(r.steps) {
 		return Step{}, false
 	}
-	return r.Steps[n], true
+	return r.steps[n], true
 }
 
 // Count is the segment and how many steps it has.
 func (r *Recorder) Count() (segment, steps int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.segment, len(r.Steps)
+	return r.segment, len(r.steps)
 }
 
 func (r *Recorder) Transaction(a AddedTxn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.Steps = append(r.Steps, Step{VirtualNS: a.VirtualNS, Transaction: &a})
+	r.steps = append(r.steps, Step{VirtualNS: a.VirtualNS, Transaction: &a})
 	r.write(&record{Transaction: &a})
 }
 
@@ -211,7 +211,7 @@ func (r *Recorder) Checkpoint(c Checkpoint, end bool) {
 func (r *Recorder) Failed(f Broken) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.Steps = append(r.Steps, Step{VirtualNS: f.VirtualNS, Failed: &f})
+	r.steps = append(r.steps, Step{VirtualNS: f.VirtualNS, Failed: &f})
 	r.write(&record{Failed: &f})
 }
 
@@ -219,7 +219,7 @@ func (r *Recorder) Failed(f Broken) {
 func (r *Recorder) SoFar() Segment {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return Segment{Header: r.header, Steps: append([]Step(nil), r.Steps...)}
+	return Segment{Header: r.header, Steps: append([]Step(nil), r.steps...)}
 }
 
 // Bytes is the segment as a session file, with a checkpoint at its end.

@@ -112,9 +112,9 @@ func (g *Segment) EndNS() int64 {
 const (
 	SessionLineLimit = 4 << 20
 	sessionLineCount = 4 << 20
-	// ChangesLimit bounds what one system remembers of its session: a person
+	// changesLimit bounds what one system remembers of its session: a person
 	// cannot reach it, a script in a loop can.
-	ChangesLimit = 100_000
+	changesLimit = 100_000
 )
 
 // Read reads a recorded session. What is wrong is said with its line; a

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -244,6 +245,44 @@ func (f *Fake) Close() {
 	}
 }
 
+// Tiny is the spec of a real cluster that runs in a fraction of a second.
+func Tiny() experiment.Spec {
+	return experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "seed": 1,
+		"workload.accounts": 500, "cache.bytes": "1MB", "window_ns": "20us", "warmup_ns": "50us", "duration_ns": "200us"}}
+}
+
+// SideBySide is a tiny spec of two systems.
+func SideBySide() experiment.Spec {
+	s := Tiny()
+	s.Systems = []experiment.Spec{{Name: "hybrid"}, {Name: "messages", Preset: "fasst"}}
+	return s
+}
+
+// Contended is the spec of a small cluster whose transactions often meet.
+func Contended() experiment.Spec {
+	return experiment.Spec{Workload: "cycle", Set: experiment.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "workload.keys": 16, "check": "off"}}
+}
+
+// Slowly makes slices of a fake (Options.Hang) take as long as those of a large system, and so stay
+// short, until it is released.
+func Slowly() (slices chan struct{}, release func()) {
+	slices = make(chan struct{})
+	stop := make(chan struct{})
+	go func() {
+		defer close(slices)
+		for {
+			time.Sleep(15 * time.Millisecond)
+			select {
+			case slices <- struct{}{}:
+			case <-stop:
+				return
+			}
+		}
+	}()
+	return slices, sync.OnceFunc(func() { close(stop) })
+}
+
+// Spec is one of a fake.
 func Spec() experiment.Spec {
 	return experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"seed": 7}}
 }
