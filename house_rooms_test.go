@@ -16,7 +16,6 @@ const packageLines = 4000
 
 // uncut are packages that are larger, with the lines they had when they were entered. None is added; a cut takes its line away.
 var uncut = map[string]int{
-	"cluster":          9513,
 	"cluster/drtmx":    4655,
 	"dashboard":        4343,
 	"dashboard/charts": 4080,

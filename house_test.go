@@ -58,7 +58,10 @@ var rows = [][]string{
 	{"cluster/runs", "cluster/shell", "cluster/tidy", "cluster/whole", "cluster/words"},
 	{"cluster/strictjson", "cluster/system", "cluster/work"},
 	{"cluster/keep", "cluster/session"},
-	{"cluster/lab"},
+	{"cluster/lab", "cluster/twin"},
+	{"cluster/agent"},
+	{"cluster/job"},
+	{"cluster/web"},
 	{"cluster"},
 	{"cluster/work/server", "dashboard"},
 	{"notebooks/figures/prediction"},
@@ -207,6 +210,9 @@ func importViolations(f *file) (found []string) {
 		if imported == "time" && protocolFloor(floor) && !f.isTest() {
 			found = append(found, fmt.Sprintf("%s: %s must not import time: protocol code takes it from r2", f.at(spec.Pos()), room))
 		}
+		if speaksHTTP(imported) && !mayHTTP(f.pkg) && !f.isTest() {
+			found = append(found, fmt.Sprintf("%s: %s must not import %s: all of HTTP below cluster is in cluster/web", f.at(spec.Pos()), f.pkg, imported))
+		}
 		to, below := strings.CutPrefix(imported, module+"/")
 		if !below {
 			continue
@@ -225,6 +231,18 @@ func importViolations(f *file) (found []string) {
 		}
 	}
 	return found
+}
+
+// speaksHTTP says that an import is one of HTTP or of websockets.
+func speaksHTTP(imported string) bool {
+	return imported == "net/http" || strings.HasPrefix(imported, "net/http/") || imported == "github.com/gorilla/websocket"
+}
+
+// mayHTTP says whether a package may speak it: of those below cluster only the room of HTTP, the server of points, and a
+// benchmark that measures a running cluster from outside.
+func mayHTTP(pkg string) bool {
+	inside := pkg == "cluster" || strings.HasPrefix(pkg, "cluster/")
+	return !inside || slices.Contains([]string{"cluster/web", "cluster/work", "cluster/bench"}, pkg)
 }
 
 // server is the module that only the command may link: who sends points needs the client alone.
@@ -277,6 +295,10 @@ func TestFloorsCatchViolations(t *testing.T) {
 		{"cluster", "a.go", `"drtmx/dashboard"`, "cluster imports dashboard"},
 		{"cluster/session", "a.go", `"drtmx/cluster/system"`, ""},
 		{"cluster/session", "a.go", `"drtmx/cluster"`, "cluster/session imports cluster"},
+		{"cluster/web", "a.go", `"drtmx/cluster/job"; "net/http"`, ""},
+		{"cluster/agent", "a.go", `"net/http"`, "cluster/agent must not import net/http"},
+		{"cluster", "a.go", `"github.com/gorilla/websocket"`, "cluster must not import github.com/gorilla/websocket"},
+		{"cluster", "a_test.go", `"net/http"`, ""},
 		{"cluster/drtmx", "a.go", `"drtmx/cluster"; "drtmx/dashboard/charts"`, ""},
 		{"dashboard/charts", "a.go", `"drtmx/dashboard"`, "dashboard/charts imports dashboard"},
 		{"notebooks/figures/chapter2", "a.go", `"drtmx/notebooks/figures/figure"`, ""},

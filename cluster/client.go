@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"drtmx/cluster/agent"
 	"drtmx/cluster/system"
+	"drtmx/cluster/web"
 	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
@@ -29,14 +31,14 @@ type driver interface {
 	Inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error)
 	Session(ctx context.Context, sys string) ([]byte, error)
 	SessionPage(ctx context.Context, sys string) ([]byte, error)
-	Control(ctx context.Context, sys string, c Command, by string) error
+	Control(ctx context.Context, sys string, c agent.Command, by string) error
 	Fork(ctx context.Context, sys string, k Knobs, by string) (system.Snapshot, error)
 	CloseSystem(ctx context.Context, sys string) error // one that is gone is closed
 	Page(ctx context.Context) (string, error)          // where it is
 	Close() error
 }
 
-var _, _ driver = (*local)(nil), (*Remote)(nil)
+var _, _ driver = (*local)(nil), (*web.Remote)(nil)
 
 // A cluster of this process is closed once no client of it can be reached: in a notebook a cell is run again, and its old
 // cluster has no name left. So every method keeps its client alive to its end: c.Fork(k).Run(d) names the fork no more.
@@ -44,12 +46,12 @@ var _, _ driver = (*local)(nil), (*Remote)(nil)
 // Client drives a system of a cluster, in this process (Start) or behind an
 // address (Dial). Its methods return errors; a Cluster's fail the cell.
 type Client struct {
-	d    driver
-	sys  string
-	by   string
-	fork *forked         // nil: its Close ends all
-	ctx  context.Context // nil: that of the notebook's cell
-	asks *asks           // nil: usualAsks
+	d     driver
+	sys   string
+	by    string
+	fork  *forked         // nil: its Close ends all
+	ctx   context.Context // nil: that of the notebook's cell
+	polls *pollIntervals  // nil: usualAsks
 }
 
 // Start opens a cluster in this process: of a spec that lists several systems the first, with the
@@ -70,7 +72,7 @@ func Dial(addr string) (*Client, error) { return DialToken(addr, "") }
 
 // DialToken is Dial for an agent that wants a token.
 func DialToken(addr, token string) (*Client, error) {
-	r, err := newRemote(addr, token)
+	r, err := web.Dial(addr, token)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +167,7 @@ func (c *Client) Systems() ([]*Client, error) {
 		x := *c
 		if s.Sys != c.sys {
 			x.sys, x.fork = s.Sys, nil
-			if s.Sys != systemNames[0] {
+			if s.Sys != agent.SystemNames[0] {
 				x.fork = &forked{sys: s.Sys, epoch: s.Epoch}
 			}
 		}
@@ -199,27 +201,27 @@ func (c *Client) Session() ([]byte, error) {
 }
 
 // Pause, Resume, Step and Pace control a running agent.
-func (c *Client) Pause() error { return c.control(Command{Action: "pause"}) }
+func (c *Client) Pause() error { return c.control(agent.Command{Action: "pause"}) }
 
 // Resume lets the cluster run on; then virtual time moves with wall time.
-func (c *Client) Resume() error { return c.control(Command{Action: "resume"}) }
+func (c *Client) Resume() error { return c.control(agent.Command{Action: "resume"}) }
 
 // Step advances by d and pauses there.
 func (c *Client) Step(d time.Duration) error {
 	ns := d.Nanoseconds()
-	return c.control(Command{Action: "step", VirtualNS: &ns})
+	return c.control(agent.Command{Action: "step", VirtualNS: &ns})
 }
 
 // Pace sets how much virtual time passes in a second; 0 runs flat out.
 func (c *Client) Pace(perSecond time.Duration) error {
 	ns := perSecond.Nanoseconds()
-	return c.control(Command{Action: "pace", VirtualNS: &ns})
+	return c.control(agent.Command{Action: "pace", VirtualNS: &ns})
 }
 
 // Reset begins again at 0 with some knobs changed, live ones or not.
-func (c *Client) Reset(k Knobs) error { return c.control(Command{Action: "reset", Set: k}) }
+func (c *Client) Reset(k Knobs) error { return c.control(agent.Command{Action: "reset", Set: k}) }
 
-func (c *Client) control(b Command) error {
+func (c *Client) control(b agent.Command) error {
 	defer runtime.KeepAlive(c)
 	return c.d.Control(c.context(), c.sys, b, c.by)
 }

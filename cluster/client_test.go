@@ -8,14 +8,18 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/agent"
+	"drtmx/cluster/agent/agenttest"
+	"drtmx/cluster/job"
 	"drtmx/cluster/system/systemtest"
+	"drtmx/cluster/web"
 	"drtmx/engine/experiment"
 )
 
 // behind serves an agent at an address.
-func behind(t *testing.T, a *Agent) *httptest.Server {
+func behind(t *testing.T, a *agent.Agent) *httptest.Server {
 	t.Helper()
-	h, err := Handler(For(a), Web{})
+	h, err := web.Handler(job.For(a), web.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +29,7 @@ func behind(t *testing.T, a *Agent) *httptest.Server {
 }
 
 func TestClientDrivesAnAgent(t *testing.T) {
-	a := fakeAgent(t, Options{Paused: true}, systemtest.Options{})
+	a := agenttest.New(t, agent.Options{Paused: true}, systemtest.Options{})
 	s := behind(t, a)
 	c, err := Dial(s.URL)
 	if err != nil {
@@ -73,7 +77,7 @@ func TestClientDrivesAnAgent(t *testing.T) {
 
 // Whoever asks for one from elsewhere gets the same, and afterwards another may be looked for.
 func TestTraceOfByHTTP(t *testing.T) {
-	a, err := NewAgent(systemtest.Contended(), Options{Paused: true})
+	a, err := agent.New(systemtest.Contended(), agent.Options{Paused: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"drtmx/cluster/agent"
 	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
@@ -69,7 +70,7 @@ func CDFChart(size charts.Size, title string, lines []charts.Series, of []*resul
 
 // StalenessChart draws over each other which share of the reads of snapshots was at least how old, with the bounds as marks;
 // each of them has reads. Nearly all reads are fresh where the bound is small; the old ones are what one looks for, so the share is logarithmic.
-func StalenessChart(size charts.Size, lines []charts.Series, of []Staleness) *charts.Chart {
+func StalenessChart(size charts.Size, lines []charts.Series, of []agent.Staleness) *charts.Chart {
 	var marks []charts.Mark
 	y := charts.Axis{Label: "reads at least as old", Unit: "%", Log: true, From: 1, To: 100}
 	for i, s := range of {

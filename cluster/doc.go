@@ -1,25 +1,5 @@
-// Package cluster keeps simulated clusters alive: it is what the page, a
-// notebook and the command talk to.
-//
-// An Agent owns up to four systems, "a" to "d". Each is advanced by a goroutine
-// of its own in short slices of virtual time, paced (so many virtual
-// nanoseconds per second of wall time) or flat out; between two slices it takes
-// commands: a knob change, pause, step, reset. A change therefore lands at a
-// virtual time, which is recorded, and the session replays to the same digest.
-// A fork replays a system's session up to now and then differs in one set of
-// knobs. A ghost replays it up to a change and goes on without: what would have
-// happened. Both replay in the background. For the system that a page shows there is
-// a hidden twin that follows it on spare CPU time, and is the ghost of the next
-// change as soon as that is made (standby, follower, spare). Frames with the windows,
-// events and tasks since the last frame go out to any number of readers, none
-// of whom can slow the run. It also computes figures, one at a time, for whoever hands
-// it a runner: it keeps the latest and a few with other knobs, hands out what there is
-// while runs end, and opens the system behind a point beside the others.
-//
-// What ran is kept in the run store (package runs), as a row that finds its results again: KeepRun, KeepSweep, KeepFigure
-// and KeepSession make one, LoadKept reads it.
-//
-// In a notebook:
+// Package cluster is what notebooks and programs import: start or attach to a cluster, set knobs, run, watch, compare,
+// sweep, trace, and see the results drawn.
 //
 //	c := cluster.Up(cluster.Spec{Preset: "drtm+h", Workload: "smallbank"})
 //	base := c.Run(2 * time.Millisecond)
@@ -37,16 +17,14 @@
 //	lab := cluster.JoinLab("nats://host:4222") // or cluster.StartLab(3)
 //	cluster.Sweep(c.Spec(), cluster.Axis{"coroutines", []int{1, 2, 4}}, lab)
 //
-// A Cluster panics with one line where a Client returns an error: in a notebook
-// that fails the cell. Programs use Start and Dial, which give a Client.
-// Virtual time of a cluster that was started here moves only in Run, Trace,
-// Watch and the like, so running a notebook again gives the same numbers.
+// A Cluster panics with one line where a Client returns an error: in a notebook that fails the cell. Programs use Start and
+// Dial, which give a Client. Virtual time of a cluster that was started here moves only in Run, Trace, Watch and the like, so
+// running a notebook again gives the same numbers.
 //
-// Caveats, in the order in which they bite. Wall time decides when a change
-// from the page lands, so two live sessions differ; the recording of one does
-// not. A transaction written in a notebook is code, not data: a session that
-// has one says so and cannot be replayed from its file. A session of other code
-// is refused, for its digest would differ. The HTTP side is safe by default and
-// thereby strict: the Host header must be known, bodies are JSON and small, an
-// address that others can reach needs a token.
+// The rooms below: agent has the systems of a live cluster, session their recordings, twin what follows a shown system, job
+// figures and sweeps beside them, web all of HTTP, lab points on many machines, keep the results of the run store, system a
+// simulated system as seen from outside.
+//
+// Caveat: a transaction written in a notebook is code, not data: a session that has one says so and cannot be replayed from
+// its file.
 package cluster

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/agent/agenttest"
 	"drtmx/cluster/system/systemtest"
 )
 
@@ -47,7 +48,7 @@ func TestForkOfAnAttachedClusterHasCaughtUp(t *testing.T) {
 
 // An interrupt while a fork catches up leaves none.
 func TestInterruptedForkIsClosed(t *testing.T) {
-	a := fakeAgents(t, systemtest.Options{Slow: 20 * time.Millisecond})
+	a := agenttest.Several(t, systemtest.Options{Slow: 20 * time.Millisecond})
 	if err := a.Step(context.Background(), "a", 100_000); err != nil {
 		t.Fatal(err)
 	}

@@ -8,14 +8,17 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"drtmx/cluster/agent"
+	"drtmx/cluster/job"
 	"drtmx/cluster/system"
+	"drtmx/cluster/web"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
 )
 
 // local is an agent of this process, with what only this process has: its page, and which forks a client still holds.
 type local struct {
-	*Agent
+	*agent.Agent
 
 	mu    sync.Mutex
 	addr  string              // of the page, once it is served
@@ -37,7 +40,7 @@ func newLocal(spec Spec, more ...Spec) (*local, []system.Snapshot, error) {
 	if alive.Load() > 0 {
 		runtime.GC()
 	}
-	a, err := NewAgent(spec, Options{Paused: true, Notebook: true, Context: ctx, Progress: progress(0)})
+	a, err := agent.New(spec, agent.Options{Paused: true, Notebook: true, Context: ctx, Progress: progress(0)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,7 +54,7 @@ func newLocal(spec Spec, more ...Spec) (*local, []system.Snapshot, error) {
 	alive.Add(1)
 	context.AfterFunc(a.Life(), func() { alive.Add(-1) })
 	l := &local{Agent: a}
-	runtime.AddCleanup(l, func(a *Agent) { go a.Close() }, a)
+	runtime.AddCleanup(l, func(a *agent.Agent) { go a.Close() }, a)
 	return l, a.Systems(), nil
 }
 
@@ -66,8 +69,8 @@ func (l *local) Systems(context.Context) ([]system.Snapshot, error) { return l.A
 // CloseSystem ends a system. One that is gone is closed.
 func (l *local) CloseSystem(_ context.Context, sys string) error {
 	err := l.Agent.CloseSystem(sys)
-	var missing *NoSystemError
-	if errors.Is(err, errClosed) || errors.As(err, &missing) {
+	var missing *agent.NoSystemError
+	if errors.Is(err, agent.ErrClosed) || errors.As(err, &missing) {
 		return nil
 	}
 	return err
@@ -76,7 +79,7 @@ func (l *local) CloseSystem(_ context.Context, sys string) error {
 // Fork makes room for another system, if there is none, by closing those that nobody can reach any more.
 func (l *local) Fork(ctx context.Context, sys string, k Knobs, by string) (system.Snapshot, error) {
 	s, err := l.Agent.Fork(ctx, sys, k, by)
-	if errors.As(err, &FullError{}) && l.closeForgotten() {
+	if errors.As(err, &agent.FullError{}) && l.closeForgotten() {
 		return l.Agent.Fork(ctx, sys, k, by)
 	}
 	return s, err
@@ -84,7 +87,7 @@ func (l *local) Fork(ctx context.Context, sys string, k Knobs, by string) (syste
 
 // SessionPage is the session of a system as one HTML file.
 func (l *local) SessionPage(ctx context.Context, sys string) ([]byte, error) {
-	return SessionPage(ctx, l.Agent, sys)
+	return web.SessionPage(ctx, l.Agent, sys)
 }
 
 // Page serves the page of this very cluster, on a free loopback port from the
@@ -93,22 +96,22 @@ func (l *local) Page(context.Context) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.Life().Err() != nil {
-		return "", errClosed
+		return "", agent.ErrClosed
 	}
 	if l.addr != "" {
 		return l.addr, nil
 	}
-	h, err := Handler(For(l.Agent), Web{})
+	h, err := web.Handler(job.For(l.Agent), web.Options{})
 	if err != nil {
 		return "", err
 	}
-	ln, err := Listen("127.0.0.1:0", Access{})
+	ln, err := web.Listen("127.0.0.1:0", web.Access{})
 	if err != nil {
 		return "", err
 	}
 	go func(ctx context.Context) { // the address ends with the cluster, which this goroutine does not hold
 		// An error of the listener shows as a page that cannot be reached.
-		_ = Serve(ctx, ln, h)
+		_ = web.Serve(ctx, ln, h)
 	}(l.Life())
 	l.addr = fmt.Sprintf("http://%s/", ln.Addr())
 	return l.addr, nil

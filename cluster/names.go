@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"drtmx/cluster/job"
 	"drtmx/cluster/keep"
 	"drtmx/engine/experiment"
 )
@@ -23,3 +24,14 @@ type (
 	Spec  = experiment.Spec
 	Knobs = experiment.Knobs
 )
+
+// Names of figures, which are computed above this package.
+type (
+	Figure       = job.Figure
+	FigureInfo   = job.FigureInfo
+	FigurePart   = job.FigurePart
+	FigureReport = job.FigureReport
+	Verdicts     = job.Verdicts
+)
+
+var SetFigures = job.SetFigures

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"drtmx/cluster/web"
 	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -57,7 +58,7 @@ func Attach(addr string) *Cluster {
 
 // AttachToken is Attach for an agent that wants a token; tokenFile holds it.
 func AttachToken(addr, tokenFile string) *Cluster {
-	t, err := ReadToken(tokenFile)
+	t, err := web.ReadToken(tokenFile)
 	must(err)
 	c, err := DialToken(addr, t)
 	must(err)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/agent"
+	"drtmx/cluster/agent/agenttest"
 	"drtmx/cluster/session"
 	"drtmx/cluster/system/systemtest"
 	"drtmx/dashboard/charts/palette"
@@ -205,7 +207,7 @@ func TestNotebookAndPageSeeEachOther(t *testing.T) {
 		t.Errorf("%+v, %v", ev, err)
 	}
 	f := other.Fork(Knobs{"phase.validation": "two-sided"})
-	systemtest.Eventually(t, "the fork has caught up", func() bool { return !stateIn(t, l.Agent, f.c.Sys()).CatchingUp })
+	systemtest.Eventually(t, "the fork has caught up", func() bool { return !agenttest.State(t, l.Agent, f.c.Sys()).CatchingUp })
 	if a, b := c.Run(200*time.Microsecond), f.Run(200*time.Microsecond); a.Digest == b.Digest {
 		t.Error("the fork does not differ")
 	}
@@ -265,7 +267,7 @@ func TestForgottenClustersAreClosed(t *testing.T) {
 func TestInterruptedRunSaysSo(t *testing.T) {
 	fails(t, "interrupted", func() { must(fmt.Errorf("run: %w", errInterrupted())) })
 	var f *Failure
-	if !errors.As(error(&Failure{errClosed}), &f) || !errors.Is(f, errClosed) {
+	if !errors.As(error(&Failure{agent.ErrClosed}), &f) || !errors.Is(f, agent.ErrClosed) {
 		t.Error("a failure hides its cause")
 	}
 }

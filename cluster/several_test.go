@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/agent"
 	"drtmx/cluster/system/systemtest"
 	"drtmx/engine/experiment"
 )
@@ -44,7 +45,7 @@ func TestUpOfSeveralSystems(t *testing.T) {
 func TestSeveralSystemsOrNone(t *testing.T) {
 	spec := systemtest.SideBySide()
 	spec.Systems[1].Set = Knobs{"replicas": 8}
-	if _, err := NewAgent(spec, Options{}); !experiment.IsSpecError(err) || !strings.HasPrefix(err.Error(), "system messages: replicas = 8: ") {
+	if _, err := agent.New(spec, agent.Options{}); !experiment.IsSpecError(err) || !strings.HasPrefix(err.Error(), "system messages: replicas = 8: ") {
 		t.Errorf("%v", err)
 	}
 	if _, err := StartAB(systemtest.SideBySide(), nil, nil); !experiment.IsSpecError(err) || !strings.HasPrefix(err.Error(), "systems = hybrid, messages: ") {

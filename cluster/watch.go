@@ -14,13 +14,13 @@ import (
 	"drtmx/engine/result"
 )
 
-// asks is when a notebook asks how far a run is.
-type asks struct {
+// pollIntervals is when a notebook asks how far a run is.
+type pollIntervals struct {
 	after time.Duration // how long a run may take before it does
 	every time.Duration // how often it does from then on
 }
 
-var usualAsks = asks{time.Second, 200 * time.Millisecond}
+var usualPolls = pollIntervals{time.Second, 200 * time.Millisecond}
 
 // watched runs d of virtual time. A notebook shows how far it is, by the same
 // questions in this process and behind an address.
@@ -35,7 +35,7 @@ func (c *Client) watched(ctx context.Context, d time.Duration) (*result.Result, 
 	}
 	w := &watch{bar: charts.Progress(fmt.Sprintf("run %v", d)), from: before.VirtualNS, d: d.Nanoseconds()}
 	asking, stop := context.WithCancel(ctx)
-	when := cmp.Or(c.asks, &usualAsks)
+	when := cmp.Or(c.polls, &usualPolls)
 	var asked sync.WaitGroup
 	asked.Go(func() {
 		for wait := when.after; ; wait = when.every {

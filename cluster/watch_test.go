@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster/agent/agenttest"
 	"drtmx/cluster/system/systemtest"
 	"drtmx/dashboard/charts"
 )
@@ -51,13 +52,13 @@ func newCellPage(t *testing.T) *cellPage {
 // bothWays are clients of a slow cluster: of this process, and behind an address. They ask at once and
 // often how far a run is.
 func bothWays(t *testing.T) map[string]*Client {
-	l := &local{Agent: fakeAgents(t, systemtest.Options{Slow: 20 * time.Millisecond})}
-	r, err := Dial(behind(t, fakeAgents(t, systemtest.Options{Slow: 20 * time.Millisecond})).URL)
+	l := &local{Agent: agenttest.Several(t, systemtest.Options{Slow: 20 * time.Millisecond})}
+	r, err := Dial(behind(t, agenttest.Several(t, systemtest.Options{Slow: 20 * time.Millisecond})).URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.asks = &asks{time.Millisecond, 10 * time.Millisecond}
-	return map[string]*Client{"in this process": {d: l, sys: "a", by: "notebook", asks: r.asks}, "attached": r}
+	r.polls = &pollIntervals{time.Millisecond, 10 * time.Millisecond}
+	return map[string]*Client{"in this process": {d: l, sys: "a", by: "notebook", polls: r.polls}, "attached": r}
 }
 
 // endlessRun begins a run that ends by its interrupt, which gives its error.

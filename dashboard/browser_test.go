@@ -23,7 +23,9 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
+	"drtmx/cluster/job"
+	"drtmx/cluster/web"
 	_ "drtmx/dashboard"
 	"drtmx/engine/experiment"
 )
@@ -41,20 +43,21 @@ const visitPace = 2_000_000
 // site is a live cluster on an address of its own.
 type site struct {
 	t     *testing.T
-	agent *cluster.Agent
+	agent *agent.Agent
+	jobs  *job.Jobs // of the agent
 	addr  string
 	stop  context.CancelFunc
 	wrap  func(http.Handler) http.Handler
 }
 
-func newSite(t *testing.T, spec experiment.Spec, o cluster.Options, wrap func(http.Handler) http.Handler) *site {
+func newSite(t *testing.T, spec experiment.Spec, o agent.Options, wrap func(http.Handler) http.Handler) *site {
 	t.Helper()
-	agent, err := cluster.NewAgent(spec, o)
+	live, err := agent.New(spec, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { agent.Close() })
-	s := &site{t: t, agent: agent, addr: "127.0.0.1:0", wrap: wrap}
+	t.Cleanup(func() { live.Close() })
+	s := &site{t: t, agent: live, addr: "127.0.0.1:0", wrap: wrap}
 	s.serve()
 	t.Cleanup(func() { s.stop() })
 	return s
@@ -66,7 +69,7 @@ func (s *site) serve() {
 	var l net.Listener
 	var err error
 	for range 50 { // the port may take a moment to be free again
-		if l, err = cluster.Listen(s.addr, cluster.Access{}); err == nil {
+		if l, err = web.Listen(s.addr, web.Access{}); err == nil {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -74,7 +77,10 @@ func (s *site) serve() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	h, err := s.agent.Handler(cluster.Web{})
+	if s.jobs == nil || s.jobs.Agent != s.agent {
+		s.jobs = job.For(s.agent)
+	}
+	h, err := web.Handler(s.jobs, web.Options{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -84,7 +90,7 @@ func (s *site) serve() {
 	s.addr = l.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- cluster.Serve(ctx, l, h) }()
+	go func() { ended <- web.Serve(ctx, l, h) }()
 	s.stop = func() { cancel(); <-ended; ended <- nil }
 }
 
@@ -133,10 +139,10 @@ func (b *tab) open(s *site, what, there string) {
 // visit is the page of the usual cluster in a browser, without a hidden twin, which simulates as much again.
 func visit(t *testing.T) (*site, *tab) {
 	t.Helper()
-	return visitWith(t, cluster.Options{Pace: visitPace, NoTwin: true})
+	return visitWith(t, agent.Options{Pace: visitPace, NoTwin: true})
 }
 
-func visitWith(t *testing.T, o cluster.Options) (*site, *tab) {
+func visitWith(t *testing.T, o agent.Options) (*site, *tab) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/engine/experiment"
 )
 
@@ -16,7 +16,7 @@ func TestCausesOnThePage(t *testing.T) {
 	}
 	spec := browserSpec
 	spec.Set = experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 1, "window_ns": 100_000, "warmup_ns": 100_000, "duration_ns": 500_000}
-	s, b := newSite(t, spec, cluster.Options{Pace: 1_000_000}, nil), newTab(t)
+	s, b := newSite(t, spec, agent.Options{Pace: 1_000_000}, nil), newTab(t)
 	b.open(s, "the page is there", ready)
 	b.until("one coroutine is latency-bound", `document.getElementById("limit").textContent.startsWith("latency-bound: of ") && /nothing is saturated, the busiest is CPU of/.test(document.getElementById("limit").textContent)`)
 	if eval[int](b, `document.querySelectorAll("#cluster .hot").length`) > 0 {
@@ -52,7 +52,7 @@ func TestHotRecordsOnThePage(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	spec := experiment.Spec{Workload: "cycle", Set: experiment.Knobs{"nodes": 3, "threads": 2, "coroutines": 8, "window_ns": 100_000, "workload.keys": 8}}
-	s, b := newSite(t, spec, cluster.Options{Pace: 2_000_000}, nil), newTab(t)
+	s, b := newSite(t, spec, agent.Options{Pace: 2_000_000}, nil), newTab(t)
 	b.open(s, "the page is there", ready)
 	b.until("the verdict", `/^contended: conflicts take (\d+ %|nearly all) .* ring\/\d/.test(document.getElementById("limit").textContent)`)
 	b.until("the records", `document.querySelectorAll("#hotrows tr").length === 5 && /^ring\/\d/.test(document.querySelector("#hotrows th").textContent)`)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/engine/experiment"
 )
 
@@ -24,7 +24,7 @@ func TestPageOfACrash(t *testing.T) {
 	if spec, err = spec.With(experiment.Knobs{"client.threads": 2, "coroutines": 4, "workload.keys": 100_000, "nvm.durability": false}); err != nil {
 		t.Fatal(err)
 	}
-	s := newSite(t, spec, cluster.Options{Pace: 2_000_000}, nil)
+	s := newSite(t, spec, agent.Options{Pace: 2_000_000}, nil)
 	b := newTab(t)
 	b.open(s, "the page is there", ready+" && "+latestJS+" > 6")
 	const offer = `[...document.querySelectorAll("#knobs button")].find((e) => /keep what a crash leaves/.test(e.textContent))`

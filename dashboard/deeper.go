@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/cluster/system"
 	"drtmx/dashboard/charts/diagram"
 	"drtmx/engine"
@@ -66,7 +67,7 @@ func (p *page) look(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	types, err := p.source.Types(r.Context(), snap.Sys)
-	c := cluster.ChoiceOf(b.Type, b.Percentile)
+	c := agent.ChoiceOf(b.Type, b.Percentile)
 	if err == nil {
 		err = engine.CheckChoice(c, types)
 	}

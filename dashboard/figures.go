@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -18,7 +18,7 @@ import (
 
 // figureRow is a figure in the list.
 type figureRow struct {
-	cluster.FigureInfo
+	job.FigureInfo
 	Status string `json:"status"` // computed, running, failed or "" where there is nothing yet
 	Scale  string `json:"scale,omitempty"`
 	WallMS int64  `json:"wall_ms"`
@@ -27,7 +27,7 @@ type figureRow struct {
 	Waits  bool   `json:"waits,omitempty"` // for another figure
 	Sketch string `json:"sketch"`          // tells the versions of its small picture apart
 	// Claims is what became of them, nil before the figure was computed.
-	Claims *cluster.Verdicts `json:"claims,omitempty"`
+	Claims *job.Verdicts `json:"claims,omitempty"`
 }
 
 // figures is the list.
@@ -99,7 +99,7 @@ type drawnPoint struct {
 }
 
 // decode reads the JSON of a figure.
-func decode(r *cluster.FigureRun) (d drawnFigure, err error) {
+func decode(r *job.FigureRun) (d drawnFigure, err error) {
 	text, err := json.Marshal(r.Figure)
 	if err != nil {
 		return d, err
@@ -125,7 +125,7 @@ func settings(k experiment.Knobs) string {
 
 // layers are the figures that are drawn over each other, the first with the thesis's
 // knobs if there is one. What is running is among them.
-func layers(s *cluster.FigureState, hidden []string) (out []*cluster.FigureRun) {
+func layers(s *job.FigureState, hidden []string) (out []*job.FigureRun) {
 	running := s.Running
 	if running != nil && running.Figure == nil {
 		running = nil
@@ -166,7 +166,7 @@ func (p *page) figure(w http.ResponseWriter, r *http.Request) {
 		Waits bool   `json:"waits,omitempty"`
 	}
 	out := struct {
-		cluster.FigureInfo
+		job.FigureInfo
 		Running *run          `json:"running,omitempty"`
 		Failed  string        `json:"failed,omitempty"`
 		WallMS  int64         `json:"wall_ms"`
@@ -226,7 +226,7 @@ func (p *page) figureChart(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	stamp := ""
-	var over []cluster.Figure
+	var over []job.Figure
 	for _, l := range all {
 		stamp += fmt.Sprintf("%d %d\n", l.N, l.Done)
 		over = append(over, l.Figure)
@@ -283,7 +283,7 @@ func inUnitsOfLive(r *result.Result) string {
 }
 
 // differing are the knobs of a run that are not the same in all points of its figure.
-func differing(f *cluster.FigureRun, run int) ([]knobDiff, error) {
+func differing(f *job.FigureRun, run int) ([]knobDiff, error) {
 	d, err := decode(f)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -23,15 +24,15 @@ type plainFigure struct {
 	Runs   []*result.Result `json:"runs"`
 }
 
-func (f *plainFigure) Draw(_ charts.Size, over ...cluster.Figure) *charts.Chart {
+func (f *plainFigure) Draw(_ charts.Size, over ...job.Figure) *charts.Chart {
 	return charts.New("", nil, strings.Repeat("<svg/>", 1+len(over)))
 }
 
-func (f *plainFigure) Sketch() string             { return "<svg>computed</svg>" }
-func (f *plainFigure) Verdicts() cluster.Verdicts { return cluster.Verdicts{Holds: 2, Undecided: 1} }
+func (f *plainFigure) Sketch() string         { return "<svg>computed</svg>" }
+func (f *plainFigure) Verdicts() job.Verdicts { return job.Verdicts{Holds: 2, Undecided: 1} }
 
-func (f *plainFigure) parts() []cluster.FigurePart {
-	return []cluster.FigurePart{{Name: "claims", Title: "Claims", HTML: "<p>two hold</p>"}}
+func (f *plainFigure) parts() []job.FigurePart {
+	return []job.FigurePart{{Name: "claims", Title: "Claims", HTML: "<p>two hold</p>"}}
 }
 
 func (f *plainFigure) Result(run int) *result.Result {
@@ -57,16 +58,16 @@ func measured(t *testing.T, k experiment.Knobs) *result.Result {
 // figureSource has one figure in some state.
 type figureSource struct {
 	*fakeSource
-	state cluster.FigureState
+	state job.FigureState
 }
 
-func (f *figureSource) Figures() []cluster.FigureInfo {
-	return []cluster.FigureInfo{f.state.FigureInfo}
+func (f *figureSource) Figures() []job.FigureInfo {
+	return []job.FigureInfo{f.state.FigureInfo}
 }
 
-func (f *figureSource) Figure(id string) (cluster.FigureState, error) {
+func (f *figureSource) Figure(id string) (job.FigureState, error) {
 	if id != f.state.ID {
-		return cluster.FigureState{}, &cluster.NoFigureError{ID: id}
+		return job.FigureState{}, &job.NoFigureError{ID: id}
 	}
 	return f.state, nil
 }
@@ -78,9 +79,9 @@ func (f *figureSource) Sketch(string) (string, error) {
 	return "<svg>published</svg>", nil
 }
 
-func (f *figureSource) FigureParts(id string) ([]cluster.FigurePart, error) {
+func (f *figureSource) FigureParts(id string) ([]job.FigurePart, error) {
 	if s, err := f.Figure(id); err != nil || s.Base == nil {
-		return []cluster.FigurePart{}, err
+		return []job.FigurePart{}, err
 	}
 	return f.state.Base.Figure.(*plainFigure).parts(), nil
 }
@@ -98,7 +99,7 @@ func (f *figureSource) ask(t *testing.T, path string, into any) (code int, body 
 }
 
 func TestFigureOnThePage(t *testing.T) {
-	s := &figureSource{newFake(t), cluster.FigureState{FigureInfo: cluster.FigureInfo{ID: "2-1"}}}
+	s := &figureSource{newFake(t), job.FigureState{FigureInfo: job.FigureInfo{ID: "2-1"}}}
 	if code, _ := s.ask(t, "/page/figure/chart?id=2-1&w=400", nil); code != 204 {
 		t.Errorf("a figure without points: %d", code)
 	}
@@ -110,15 +111,15 @@ func TestFigureOnThePage(t *testing.T) {
 		Runs: []*result.Result{measured(t, experiment.Knobs{"coroutines": 1}), measured(t, experiment.Knobs{"coroutines": 2}), measured(t, experiment.Knobs{"nodes": 16})}}
 	set := experiment.Knobs{"ddio": false}
 	with := &plainFigure{Series: base.Series, Runs: []*result.Result{measured(t, experiment.Knobs{"coroutines": 1, "ddio": false}), nil}}
-	var parts []cluster.FigurePart
+	var parts []job.FigurePart
 	if code, _ := s.ask(t, "/page/figure/parts?id=2-1", &parts); code != 200 || len(parts) != 0 {
 		t.Errorf("parts of a figure that is not there: %d %v", code, parts)
 	}
 	if code, _ := s.ask(t, "/page/figure/parts?id=9-9", nil); code != 404 {
 		t.Errorf("parts of no figure: %d", code)
 	}
-	s.state.Base = &cluster.FigureRun{N: 1, Scale: "quick", WallMS: 1234, Figure: base}
-	s.state.Variants = []cluster.FigureRun{{N: 2, Scale: "quick", Set: set, Figure: with}}
+	s.state.Base = &job.FigureRun{N: 1, Scale: "quick", WallMS: 1234, Figure: base}
+	s.state.Variants = []job.FigureRun{{N: 2, Scale: "quick", Set: set, Figure: with}}
 	var f struct {
 		Drawn   []drawnFigure
 		Hidden  []string
@@ -148,7 +149,7 @@ func TestFigureOnThePage(t *testing.T) {
 	if s.ask(t, "/page/figure/point?id=2-1&n=1&run=1", &p); p.Live != "1.39 G/s of the whole cluster, p50 2.2 us" {
 		t.Errorf("on the live page: %q", p.Live)
 	}
-	s.state.Variants = append(s.state.Variants, cluster.FigureRun{N: 3, Set: experiment.Knobs{"window_ns": "0.2ms"},
+	s.state.Variants = append(s.state.Variants, job.FigureRun{N: 3, Set: experiment.Knobs{"window_ns": "0.2ms"},
 		Figure: &plainFigure{Series: base.Series, Runs: []*result.Result{measured(t, experiment.Knobs{"coroutines": 1, "window_ns": "0.2ms"}), nil}}})
 	for path, want := range map[string]string{"n=1&run=1": "coroutines=2", "n=2&run=0": "ddio=false", "n=3&run=0": "window_ns=0.2ms"} {
 		if s.ask(t, "/page/figure/point?id=2-1&"+path, &p); len(p.Knobs) != 1 || p.Knobs[0].Name+"="+p.Knobs[0].A.(string) != want {

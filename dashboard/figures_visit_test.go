@@ -12,7 +12,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
+	"drtmx/cluster/job"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -56,20 +57,20 @@ func (f *inventedFigure) Sketch() string {
 	return charts.Sketch{Ratios: [][2]float64{{1, 2}}}.SVG()
 }
 
-func (f *inventedFigure) Verdicts() cluster.Verdicts {
-	return cluster.Verdicts{Holds: 1, Contradicted: 1}
+func (f *inventedFigure) Verdicts() job.Verdicts {
+	return job.Verdicts{Holds: 1, Contradicted: 1}
 }
 
 // parts has claims once it is computed with the thesis's knobs, and two texts to copy.
-func (f *inventedFigure) parts() []cluster.FigurePart {
+func (f *inventedFigure) parts() []job.FigurePart {
 	made := inventor{}.Parts(f.Figure, nil)
 	if !f.done {
 		return made
 	}
-	return append([]cluster.FigurePart{{Name: "claims", Title: "What the thesis says", HTML: `<ul id="claims" class="claims"><li><div class="states"><span class="verdict contradicted">✗ contradicted</span></div><div><p>a READ takes 3 us</p><p class="hint">measured 2 us</p></div></li><li>✓ holds: WRITE is slower</li></ul>`}}, made...)
+	return append([]job.FigurePart{{Name: "claims", Title: "What the thesis says", HTML: `<ul id="claims" class="claims"><li><div class="states"><span class="verdict contradicted">✗ contradicted</span></div><div><p>a READ takes 3 us</p><p class="hint">measured 2 us</p></div></li><li>✓ holds: WRITE is slower</li></ul>`}}, made...)
 }
 
-func (f *inventedFigure) Draw(size charts.Size, over ...cluster.Figure) *charts.Chart {
+func (f *inventedFigure) Draw(size charts.Size, over ...job.Figure) *charts.Chart {
 	if f.Form == "bars" {
 		parts := []charts.Part{{Name: "READ"}, {Name: "WRITE"}}
 		var bars []charts.Bars
@@ -83,7 +84,7 @@ func (f *inventedFigure) Draw(size charts.Size, over ...cluster.Figure) *charts.
 		return charts.RankingSized(size, "", charts.Axis{Label: "Latency", Unit: "us"}, parts, bars)
 	}
 	var lines []charts.Series
-	for i, o := range append([]cluster.Figure{f}, over...) {
+	for i, o := range append([]job.Figure{f}, over...) {
 		o := o.(*inventedFigure)
 		for _, s := range o.Series {
 			l := charts.Series{Name: s.Name, Variant: i}
@@ -103,19 +104,19 @@ func (f *inventedFigure) Draw(size charts.Size, over ...cluster.Figure) *charts.
 // inventor runs figures of three points a line; a run ends when next says so.
 type inventor struct{ next chan error }
 
-func (inventor) List() []cluster.FigureInfo {
-	return []cluster.FigureInfo{{ID: "2-1a", Title: "An invented figure", Chapter: 2, Section: "2.1", State: "ok"}, {ID: "4-1", Title: "Another", Chapter: 4, Section: "4.1", State: "ok"}}
+func (inventor) List() []job.FigureInfo {
+	return []job.FigureInfo{{ID: "2-1a", Title: "An invented figure", Chapter: 2, Section: "2.1", State: "ok"}, {ID: "4-1", Title: "Another", Chapter: 4, Section: "4.1", State: "ok"}}
 }
 
 func (inventor) Sketch(string) string {
 	return charts.Sketch{References: []charts.Reference{{X: 1, From: 2, To: 2}}}.SVG()
 }
 
-func (inventor) Parts(id string, f cluster.Figure) []cluster.FigurePart {
+func (inventor) Parts(id string, f job.Figure) []job.FigurePart {
 	if f, ok := f.(*inventedFigure); ok {
 		return f.parts()
 	}
-	return []cluster.FigurePart{{Name: "make", Title: "To make it again", HTML: `<h3>On the command line</h3><pre>drtmx figure ` + id + `</pre>`}}
+	return []job.FigurePart{{Name: "make", Title: "To make it again", HTML: `<h3>On the command line</h3><pre>drtmx figure ` + id + `</pre>`}}
 }
 
 func (inventor) Check(_, _ string, set experiment.Knobs) error {
@@ -123,7 +124,7 @@ func (inventor) Check(_, _ string, set experiment.Knobs) error {
 	return err
 }
 
-func (v inventor) Run(ctx context.Context, id, scale string, set experiment.Knobs, report cluster.FigureReport) (cluster.Figure, error) {
+func (v inventor) Run(ctx context.Context, id, scale string, set experiment.Knobs, report job.FigureReport) (job.Figure, error) {
 	f := inventedFigure{Figure: id, Scale: scale, Scope: "machine", X: map[string]any{"label": "Coroutines", "unit": ""}, Y: map[string]any{"label": "Latency", "unit": "us"},
 		Series: []inventedSeries{{Name: "READ"}, {Name: "WRITE"}}, set: set}
 	for i := range 6 {
@@ -157,7 +158,7 @@ func (v inventor) Run(ctx context.Context, id, scale string, set experiment.Knob
 		}
 		there.Runs = append(append([]*result.Result{}, f.Runs...), &result.Result{Spec: values, FromNS: 100_000, VirtualNS: 200_000, Limit: &result.Verdict{Word: result.Saturated, Of: "cpu", Text: "saturated: cpu of node 1, 90 % busy"}})
 		f = there
-		report(i+1, 6, func() cluster.Figure { return &there })
+		report(i+1, 6, func() job.Figure { return &there })
 	}
 	f.done = len(set) == 0
 	return &f, nil
@@ -172,9 +173,9 @@ const (
 // opened live and copied, and a variant is drawn over it.
 func TestFiguresPage(t *testing.T) {
 	v := inventor{make(chan error)}
-	cluster.SetFigures(v)
-	t.Cleanup(func() { cluster.SetFigures(nil) })
-	s, b := visitWith(t, cluster.Options{Pace: visitPace / 2, NoTwin: true}) // four systems run at the end
+	job.SetFigures(v)
+	t.Cleanup(func() { job.SetFigures(nil) })
+	s, b := visitWith(t, agent.Options{Pace: visitPace / 2, NoTwin: true}) // four systems run at the end
 	for _, part := range []struct {
 		name string
 		f    func(*site, *tab, inventor)
@@ -380,9 +381,9 @@ func TestFiguresWithoutLibrary(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	v := inventor{make(chan error)}
-	cluster.SetFigures(v)
-	t.Cleanup(func() { cluster.SetFigures(nil) })
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, NoTwin: true}, func(h http.Handler) http.Handler {
+	job.SetFigures(v)
+	t.Cleanup(func() { job.SetFigures(nil) })
+	s := newSite(t, browserSpec, agent.Options{Pace: visitPace, NoTwin: true}, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/page/about" {
 				io.WriteString(w, `{"code": "x"}`)
@@ -408,7 +409,7 @@ func TestFiguresWithoutLibrary(t *testing.T) {
 
 // TestNoFigures is the page of an agent without figures.
 func TestNoFigures(t *testing.T) {
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, Paused: true, NoTwin: true}, nil)
+	s := newSite(t, browserSpec, agent.Options{Pace: visitPace, Paused: true, NoTwin: true}, nil)
 	for path, want := range map[string]string{"/page/figures": "[]", "/page/figure?id=2-4a": "no such figure", "/page/figure/chart?id=": "no such figure", "/page/figure/point?id=x": "no such figure"} {
 		r, err := http.Get(s.url(path))
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"drtmx/cluster"
+	"drtmx/cluster/job"
 )
 
 // figureSketch answers with a small picture of a figure. Its address names what it is of
@@ -42,7 +42,7 @@ func (p *page) figureParts(w http.ResponseWriter, r *http.Request) {
 }
 
 // stampOf tells apart what a sketch is of.
-func stampOf(s *cluster.FigureState) string {
+func stampOf(s *job.FigureState) string {
 	if s.Base == nil {
 		return "published"
 	}

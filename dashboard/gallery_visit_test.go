@@ -5,7 +5,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
+	"drtmx/cluster/job"
 )
 
 // galleryVisit sees a picture of every figure, and that none is computed.
@@ -21,9 +22,9 @@ func TestGallery(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	v := inventor{make(chan error)}
-	cluster.SetFigures(v)
-	t.Cleanup(func() { cluster.SetFigures(nil) })
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, NoTwin: true}, nil)
+	job.SetFigures(v)
+	t.Cleanup(func() { job.SetFigures(nil) })
+	s := newSite(t, browserSpec, agent.Options{Pace: visitPace, NoTwin: true}, nil)
 	b := newTab(t)
 	b.do(chromedp.EmulateViewport(1440, 900))
 	b.do(chromedp.Navigate(s.url("/#figures")))

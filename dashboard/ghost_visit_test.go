@@ -3,7 +3,7 @@ package dashboard_test
 import (
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 )
 
 const twinJS = `document.getElementById("twin").textContent`
@@ -11,7 +11,7 @@ const twinJS = `document.getElementById("twin").textContent`
 // TestGhostOnStandby: the page says how the ghosts on standby are, a key shows the one of the
 // latest change, and the twin can be switched off.
 func TestGhostOnStandby(t *testing.T) {
-	s, b := visitWith(t, cluster.Options{Pace: visitPace})
+	s, b := visitWith(t, agent.Options{Pace: visitPace})
 	b.click("#pause") // a busy machine has no CPU time to spare while it runs
 	b.until("a ghost is ready", is(twinJS, "ghost ready for the next change"))
 	b.act(`document.getElementById("k-coroutines").value = 2; document.getElementById("k-coroutines").dispatchEvent(new Event("change"))`)

@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 )
 
 // TestPageOfASystemThatIsGone shows a system that somebody else closes, as another tab does, and one of an agent
 // that another takes the place of: the page goes on with the first system instead of asking for what is no more.
 func TestPageOfASystemThatIsGone(t *testing.T) {
-	s, b := visitWith(t, cluster.Options{Pace: visitPace})
+	s, b := visitWith(t, agent.Options{Pace: visitPace})
 	const first = `document.querySelector("#systems button.a").getAttribute("aria-pressed") === "true" && document.querySelectorAll("#systems li").length === 1 && ` + stateJS + ` === "running"`
 	b.until("enough windows", latestJS+" > 12") // of virtual milliseconds: another begins far behind
 	other, err := s.agent.Add(browserSpec)
@@ -49,7 +49,7 @@ func TestPageOfASystemThatIsGone(t *testing.T) {
 	}
 	s.stop()
 	b.until("it is missed", is(stateJS, "offline"))
-	if s.agent, err = cluster.NewAgent(browserSpec, cluster.Options{Pace: visitPace}); err != nil {
+	if s.agent, err = agent.New(browserSpec, agent.Options{Pace: visitPace}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.agent.Close() })

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/engine/experiment"
 )
 
@@ -15,7 +15,7 @@ func TestPageOfOtherHardware(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	s := newSite(t, experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"nodes": 2, "threads": 1, "check": "off", "hardware.wire.switch": 500, "hardware.nic.qp_contexts": 4000}},
-		cluster.Options{Pace: 2_000_000}, nil)
+		agent.Options{Pace: 2_000_000}, nil)
 	b := newTab(t)
 	b.open(s, "the page is there", ready+" && "+latestJS+" > 2")
 	const first = `document.querySelector("#knobs fieldset")`
@@ -35,7 +35,7 @@ func TestHardwareIsSetOnThePage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	s := newSite(t, experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"nodes": 2, "threads": 1, "check": "off"}}, cluster.Options{Pace: 2_000_000}, nil)
+	s := newSite(t, experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"nodes": 2, "threads": 1, "check": "off"}}, agent.Options{Pace: 2_000_000}, nil)
 	b := newTab(t)
 	b.open(s, "the page is there", ready)
 	b.act(`const box = document.querySelector("#knobs details.fixed"); box.open = true; box.querySelector(".numbers").open = true`)

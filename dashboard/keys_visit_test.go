@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 )
 
 // enter presses Enter on a control, as who has no pointer does.
@@ -19,7 +19,7 @@ func (b *tab) enter(js string) {
 
 // TestFocusStays: what a key press changes on the page does not take the focus to its beginning.
 func TestFocusStays(t *testing.T) {
-	_, b := visitWith(t, cluster.Options{Pace: visitPace})
+	_, b := visitWith(t, agent.Options{Pace: visitPace})
 	b.until("enough windows", latestJS+" > 3")
 	at := func(what, js string) {
 		t.Helper()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/engine/experiment"
 )
 
@@ -24,7 +24,7 @@ func TestMemoryPanelsInABrowser(t *testing.T) {
 	if spec, err = spec.With(experiment.Knobs{"clients": 2, "client.threads": 4, "server.threads": 4, "workload.scale": 0.02, "workload.payload": 48, "window_ns": 100_000}); err != nil {
 		t.Fatal(err)
 	}
-	s := newSite(t, spec, cluster.Options{Pace: 10_000_000}, nil)
+	s := newSite(t, spec, agent.Options{Pace: 10_000_000}, nil)
 	b := newTab(t)
 	b.do(chromedp.EmulateViewport(1400, 1500))
 	b.do(chromedp.Navigate(s.url("/")))

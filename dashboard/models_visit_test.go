@@ -7,7 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/engine/experiment"
 )
 
@@ -34,7 +34,7 @@ func TestModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	// At this pace a training takes seconds, and the page sees it.
-	s, b := newSite(t, spec, cluster.Options{Pace: 2_000_000, NoTwin: true}, nil), newTab(t)
+	s, b := newSite(t, spec, agent.Options{Pace: 2_000_000, NoTwin: true}, nil), newTab(t)
 	b.open(s, "the line", `window.echarts && `+seriesJS+`?.[0]?.data?.length > 20`)
 	b.until("the strip of a single system", `!document.getElementById("strip").hidden && [...document.querySelectorAll("#stripknobs .stripknob")].map((e) => e.dataset.knob).join() === "xstore.submodels,xstore.cache"`)
 	b.until("the panel", `!document.getElementById("xcachebox").hidden && document.getElementById("xcachesays").textContent === "settled: 250 sub-models, nothing waits for training"`)

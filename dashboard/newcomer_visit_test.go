@@ -8,7 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/engine/experiment"
 )
 
@@ -129,7 +129,7 @@ func TestPageOfFewSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, b := newSite(t, spec, cluster.Options{Pace: 2_000_000}, nil), newTab(t)
+	s, b := newSite(t, spec, agent.Options{Pace: 2_000_000}, nil), newTab(t)
 	b.open(s, "the page is there", ready)
 	b.until("what is missing", `/^–needs 9\d\d more samples$/.test(document.getElementById("t-p99").textContent) && /takes 1,000 requests/.test(document.getElementById("t-p99").title)`)
 	for _, width := range []int64{1440, 390} {

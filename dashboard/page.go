@@ -12,10 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
+	"drtmx/cluster/job"
 	"drtmx/cluster/runs"
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
+	"drtmx/cluster/web"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -23,9 +25,9 @@ import (
 )
 
 //go:embed web
-var web embed.FS
+var embedded embed.FS
 
-// Source is what the page shows of an agent; *cluster.Agent is one.
+// Source is what the page shows of an agent; *job.Jobs is one.
 type Source interface {
 	Systems() []system.Snapshot
 	Windows(ctx context.Context, sys string, from int) ([]result.Window, error)
@@ -37,16 +39,16 @@ type Source interface {
 	TraceOf(ctx context.Context, sys string, c engine.Choice, progress func(done, total int)) (*engine.Picked, error)
 	Inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error)
 	Latency(ctx context.Context, sys string) (*result.Histogram, error)
-	Staleness(ctx context.Context, sys string) (cluster.Staleness, error)
-	Figures() []cluster.FigureInfo
-	Figure(id string) (cluster.FigureState, error)
+	Staleness(ctx context.Context, sys string) (agent.Staleness, error)
+	Figures() []job.FigureInfo
+	Figure(id string) (job.FigureState, error)
 	Sketch(id string) (string, error)
-	FigureParts(id string) ([]cluster.FigurePart, error)
-	Sweep(sys string) (cluster.SweepState, error)
+	FigureParts(id string) ([]job.FigurePart, error)
+	Sweep(sys string) (job.SweepState, error)
 }
 
 func init() {
-	cluster.SetPage(func(a *cluster.Agent) http.Handler { return Handler(a) })
+	web.SetPage(func(j *job.Jobs) http.Handler { return Handler(j) })
 }
 
 type page struct {
@@ -62,7 +64,7 @@ type page struct {
 
 // Handler serves the page of an agent.
 func Handler(s Source) http.Handler {
-	files, err := fs.Sub(web, "web")
+	files, err := fs.Sub(embedded, "web")
 	if err != nil {
 		panic(err) // the folder is embedded
 	}
@@ -141,8 +143,8 @@ func (p *page) about(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case charts.HasLibrary():
 		about["script"] = "/vendor/echarts.js"
-	case strings.Contains(w.Header().Get("Content-Security-Policy"), cluster.CDN):
-		about["script"], about["integrity"] = cluster.CDN+libraryPath, libraryIntegrity
+	case strings.Contains(w.Header().Get("Content-Security-Policy"), web.CDN):
+		about["script"], about["integrity"] = web.CDN+libraryPath, libraryIntegrity
 	}
 	answer(w, about)
 }
@@ -161,8 +163,8 @@ func answer(w http.ResponseWriter, v any) {
 // fail answers with the line of an error that has to do with what was asked for.
 func fail(w http.ResponseWriter, err error) {
 	code := http.StatusBadRequest
-	var none *cluster.NoSystemError
-	var unknown *cluster.NoFigureError
+	var none *agent.NoSystemError
+	var unknown *job.NoFigureError
 	var unkept *runs.NoRunError
 	if errors.As(err, &none) || errors.As(err, &unknown) || errors.As(err, &unkept) || errors.Is(err, errGone) {
 		code = http.StatusNotFound

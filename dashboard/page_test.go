@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/cluster"
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
+	"drtmx/cluster/web"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -66,11 +66,11 @@ func TestPageFiles(t *testing.T) {
 func TestPageKeepsToItsPolicy(t *testing.T) {
 	foreign := regexp.MustCompile(`(https?:)?//[a-z0-9-]+\.[a-z]`)
 	inline := regexp.MustCompile(`(?i)<script(?:[^>]*)>[^<]|<style|\son[a-z]+="|\sstyle="|javascript:|\beval\(|new Function`)
-	err := fs.WalkDir(web, "web", func(path string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(embedded, "web", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		b, err := web.ReadFile(path)
+		b, err := embedded.ReadFile(path)
 		if err != nil {
 			return err
 		}
@@ -453,11 +453,11 @@ func TestLibraryIsWhatTheCDNWouldGive(t *testing.T) {
 
 // Only a server that was started with --cdn tells the page to look elsewhere.
 func TestAbout(t *testing.T) {
-	for csp, allowed := range map[string]bool{"script-src 'self'": false, "script-src 'self' " + cluster.CDN: true} {
+	for csp, allowed := range map[string]bool{"script-src 'self'": false, "script-src 'self' " + web.CDN: true} {
 		w := httptest.NewRecorder()
 		w.Header().Set("Content-Security-Policy", csp)
 		Handler(newFake(t)).ServeHTTP(w, httptest.NewRequest("GET", "/page/about", nil))
-		if foreign := strings.Contains(w.Body.String(), cluster.CDN); foreign && (!allowed || charts.HasLibrary()) {
+		if foreign := strings.Contains(w.Body.String(), web.CDN); foreign && (!allowed || charts.HasLibrary()) {
 			t.Errorf("under %q: %s", csp, w.Body)
 		}
 	}

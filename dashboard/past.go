@@ -8,7 +8,7 @@ import (
 	"sort"
 	"sync"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/cluster/system"
 	"drtmx/dashboard/charts/palette"
 	"drtmx/engine/result"
@@ -102,7 +102,7 @@ func newKeeper(s Source) *keeper { return &keeper{source: s, tracks: map[string]
 
 var errGone = errors.New("that system began again since, its windows are gone")
 
-func snapshotOf(s Source, sys string) (system.Snapshot, error) {
+func snapshotOf(s interface{ Systems() []system.Snapshot }, sys string) (system.Snapshot, error) {
 	var have []string
 	for _, x := range s.Systems() {
 		if x.Sys == sys {
@@ -110,7 +110,7 @@ func snapshotOf(s Source, sys string) (system.Snapshot, error) {
 		}
 		have = append(have, x.Sys)
 	}
-	return system.Snapshot{}, &cluster.NoSystemError{Sys: sys, Have: have}
+	return system.Snapshot{}, &agent.NoSystemError{Sys: sys, Have: have}
 }
 
 // moments returns the history of a system and the epoch that it belongs to. The

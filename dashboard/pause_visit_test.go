@@ -11,7 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/cluster/system"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -34,7 +34,7 @@ func TestPageOfAPausedReset(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace}, func(h http.Handler) http.Handler {
+	s := newSite(t, browserSpec, agent.Options{Pace: visitPace}, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/page/about" {
 				time.Sleep(200 * time.Millisecond)
@@ -80,7 +80,7 @@ func TestPageOfAGhostThatReplays(t *testing.T) {
 		}
 		return tardy{sys}, nil
 	}
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, Open: open, NoTwin: true}, nil)
+	s := newSite(t, browserSpec, agent.Options{Pace: visitPace, Open: open, NoTwin: true}, nil)
 	b := newTab(t)
 	b.open(s, "the page is there", ready+" && "+latestJS+" > 3")
 	b.until("it says that ghosts are replayed", `/twin is off/.test(document.getElementById("twin").textContent)`)
@@ -123,7 +123,7 @@ func TestPageOfAFailedSystemBesideAnother(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	var opened atomic.Int32
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
+	s := newSite(t, browserSpec, agent.Options{Pace: visitPace, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
 		sys, err := engine.OpenWith(ctx, spec, progress)
 		if err != nil || opened.Add(1) > 1 {
 			return sys, err

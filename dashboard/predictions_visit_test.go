@@ -6,7 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/palette"
 	"drtmx/engine/experiment"
@@ -16,13 +16,13 @@ import (
 // recorder has one figure, which takes no run.
 type recorder struct{}
 
-func (recorder) List() []cluster.FigureInfo {
-	return []cluster.FigureInfo{{ID: "predictions-4", Title: "Predictions of chapter 4", Chapter: 4, Section: "4", State: "ok", Instant: true}}
+func (recorder) List() []job.FigureInfo {
+	return []job.FigureInfo{{ID: "predictions-4", Title: "Predictions of chapter 4", Chapter: 4, Section: "4", State: "ok", Instant: true}}
 }
 
 func (recorder) Sketch(string) string { return charts.Sketch{Ratios: [][2]float64{{0.8, 1}}}.SVG() }
 
-func (recorder) Parts(_ string, f cluster.Figure) []cluster.FigurePart {
+func (recorder) Parts(_ string, f job.Figure) []job.FigurePart {
 	if f == nil {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (recorder) Parts(_ string, f cluster.Figure) []cluster.FigurePart {
 
 func (recorder) Check(_, _ string, _ experiment.Knobs) error { return nil }
 
-func (recorder) Run(context.Context, string, string, experiment.Knobs, cluster.FigureReport) (cluster.Figure, error) {
+func (recorder) Run(context.Context, string, string, experiment.Knobs, job.FigureReport) (job.Figure, error) {
 	return &recordedFigure{Figure: "predictions-4", Form: "dots", Scale: "quick", Note: "first: 4 of 35", X: map[string]any{"label": "Row"}, Y: map[string]any{"label": "Predicted / published"},
 		Computed: map[string]any{"of": "what is recorded"},
 		Series:   []recordedSeries{{"first", []recordedPoint{{0, 0.8, "f4-2a-cache-tput", "0.985..1.24x"}, {1, 26, "f4-6-two-peak", "5.14 Mtxn/s"}}}, {"now", []recordedPoint{{0, 0.9, "f4-2a-cache-tput", "1.1..1.3x"}}}}}, nil
@@ -60,23 +60,23 @@ type recordedPoint struct {
 	Text string  `json:"text"`
 }
 
-func (f *recordedFigure) parts() []cluster.FigurePart {
-	return []cluster.FigurePart{{Name: "claims", Title: "Claims", HTML: `<ul id="claims" class="claims"><li>✗ contradicted 4-2a: faster: the thesis says 1.26..1.45x; now 1.1..1.3x contradicts 4-10</li></ul>`}}
+func (f *recordedFigure) parts() []job.FigurePart {
+	return []job.FigurePart{{Name: "claims", Title: "Claims", HTML: `<ul id="claims" class="claims"><li>✗ contradicted 4-2a: faster: the thesis says 1.26..1.45x; now 1.1..1.3x contradicts 4-10</li></ul>`}}
 }
 
-func (f *recordedFigure) Result(int) *result.Result  { return nil }
-func (f *recordedFigure) Sketch() string             { return recorder{}.Sketch("") }
-func (f *recordedFigure) Verdicts() cluster.Verdicts { return cluster.Verdicts{Contradicted: 1} }
+func (f *recordedFigure) Result(int) *result.Result { return nil }
+func (f *recordedFigure) Sketch() string            { return recorder{}.Sketch("") }
+func (f *recordedFigure) Verdicts() job.Verdicts    { return job.Verdicts{Contradicted: 1} }
 
-func (f *recordedFigure) Draw(size charts.Size, _ ...cluster.Figure) *charts.Chart {
+func (f *recordedFigure) Draw(size charts.Size, _ ...job.Figure) *charts.Chart {
 	return charts.DotRowsSized(size, "", charts.DotRows{X: charts.Axis{Label: "Predicted / published", From: 0.4, To: 2}, Rows: []string{"f4-2a-cache-tput", "f4-6-two-peak"}, At: 1, Zones: []float64{0.2, 0.1},
 		Dots: []charts.Dots{{Name: "first", Colour: palette.Thesis, Marker: palette.Circle, Hollow: true, X: []float64{0.8, 26}}}})
 }
 
 // TestPredictionsPage: what is recorded is drawn unasked, with a table by rows, and fits a phone.
 func TestPredictionsPage(t *testing.T) {
-	cluster.SetFigures(recorder{})
-	t.Cleanup(func() { cluster.SetFigures(nil) })
+	job.SetFigures(recorder{})
+	t.Cleanup(func() { job.SetFigures(nil) })
 	s, b := visit(t)
 	b.act(`location.hash = "#figures/predictions-4"`)
 	b.until("dots, unasked", figureJS+`?.getOption().series[0].data.length === 2 && document.getElementById("compute").hidden && document.getElementById("scale").hidden`)

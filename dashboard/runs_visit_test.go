@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/cluster/keep"
 	"drtmx/cluster/runs/runstest"
 	"drtmx/engine"
@@ -47,7 +48,7 @@ func TestRunsOnThePage(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	keepRuns(t)
-	s, b := newSite(t, browserSpec, cluster.Options{Pace: 1_000_000}, nil), newTab(t)
+	s, b := newSite(t, browserSpec, agent.Options{Pace: 1_000_000}, nil), newTab(t)
 	b.open(s, "the page is there", ready)
 	b.click(`#views a[href="#runs"]`)
 	b.until("all of them, the latest first", `[...document.querySelectorAll("#runlist tbody th")].map((e) => e.textContent).join() === "r4,r3,r2,r1" && document.getElementById("livepage").hidden`)

@@ -12,9 +12,10 @@ import (
 	"reflect"
 	"strings"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
+	"drtmx/cluster/web"
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/diagram"
 	"drtmx/engine/experiment"
@@ -146,7 +147,7 @@ func difference(r Row) string {
 }
 
 // sessionOf is the session of a system so far.
-func sessionOf(ctx context.Context, s Source, sys string) (*SessionPage, error) {
+func sessionOf(ctx context.Context, s recorded, sys string) (*SessionPage, error) {
 	snap, err := snapshotOf(s, sys)
 	if err != nil {
 		return nil, err
@@ -214,7 +215,7 @@ func ReplayedPage(r *session.Replayed, kept []session.Recording, raw []byte) *Se
 }
 
 func init() {
-	cluster.SetSessionPage(func(ctx context.Context, a *cluster.Agent, sys string) ([]byte, error) {
+	web.SetSessionPage(func(ctx context.Context, a *agent.Agent, sys string) ([]byte, error) {
 		if sys == "" {
 			sys = firstSystem
 		}
@@ -226,6 +227,17 @@ func init() {
 	})
 }
 
+// recorded is what a session page is made of; *agent.Agent has it.
+type recorded interface {
+	Systems() []system.Snapshot
+	Session(ctx context.Context, sys string) ([]byte, error)
+	Events(ctx context.Context, sys string) ([]session.Event, error)
+	Windows(ctx context.Context, sys string, from int) ([]result.Window, error)
+	Knobs(ctx context.Context, sys string) ([]experiment.KnobState, error)
+	Spec(ctx context.Context, sys string) (experiment.Spec, error)
+	Inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error)
+}
+
 // sessionPage offers the session of a system as one file.
 func (p *page) sessionPage(w http.ResponseWriter, r *http.Request) {
 	s, err := sessionOf(r.Context(), p.source, sysOf(r))
@@ -235,7 +247,7 @@ func (p *page) sessionPage(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		code := http.StatusConflict // such as one that catches up with its session
-		var none *cluster.NoSystemError
+		var none *agent.NoSystemError
 		if errors.As(err, &none) {
 			code = http.StatusNotFound
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/cluster/session"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -21,7 +22,7 @@ var elsewhere = regexp.MustCompile(`(?i)(src|href|action|data|poster)\s*=\s*["']
 // A session of a real cluster as a page has the lines, the card of its change, the knobs and the code
 // version, and asks nobody for anything.
 func TestSessionPageHoldsEverything(t *testing.T) {
-	a, err := cluster.NewAgent(experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "window_ns": 20_000, "workload.accounts": 500}}, cluster.Options{Paused: true})
+	a, err := agent.New(experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "window_ns": 20_000, "workload.accounts": 500}}, agent.Options{Paused: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/engine/experiment"
 )
 
@@ -48,7 +48,7 @@ func TestSnapshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, b := newSite(t, spec, cluster.Options{Pace: 3_000_000, NoTwin: true}, nil), newTab(t)
+	s, b := newSite(t, spec, agent.Options{Pace: 3_000_000, NoTwin: true}, nil), newTab(t)
 	b.do(chromedp.EmulateViewport(1440, 900))
 	b.open(s, "the line", `window.echarts && `+seriesJS+`?.[0]?.data?.length > 10`)
 	b.until("the panel of snapshots", `!document.getElementById("stalenessbox").hidden`)

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
+	"drtmx/cluster/job"
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
 	"drtmx/engine"
@@ -16,7 +17,7 @@ import (
 
 // fakeSource is an agent without one: histories that a test wrote.
 type fakeSource struct {
-	sweep   cluster.SweepState
+	sweep   job.SweepState
 	start   experiment.Spec // what the session began with
 	spec    experiment.Spec
 	each    map[string]experiment.Knobs // what a system has other than spec
@@ -119,17 +120,17 @@ func (f *fakeSource) Session(_ context.Context, sys string) ([]byte, error) {
 	return out, f.find(sys)
 }
 
-func (f *fakeSource) Figures() []cluster.FigureInfo { return nil }
+func (f *fakeSource) Figures() []job.FigureInfo { return nil }
 
-func (f *fakeSource) Figure(id string) (cluster.FigureState, error) {
-	return cluster.FigureState{}, &cluster.NoFigureError{ID: id}
+func (f *fakeSource) Figure(id string) (job.FigureState, error) {
+	return job.FigureState{}, &job.NoFigureError{ID: id}
 }
 
 func (f *fakeSource) Sketch(string) (string, error) { return "", nil }
 
-func (f *fakeSource) FigureParts(string) ([]cluster.FigurePart, error) { return nil, nil }
+func (f *fakeSource) FigureParts(string) ([]job.FigurePart, error) { return nil, nil }
 
-func (f *fakeSource) Sweep(string) (cluster.SweepState, error) { return f.sweep, nil }
+func (f *fakeSource) Sweep(string) (job.SweepState, error) { return f.sweep, nil }
 
 func (f *fakeSource) Types(context.Context, string) ([]string, error) {
 	return []string{"balance"}, nil
@@ -144,8 +145,8 @@ func (f *fakeSource) Latency(_ context.Context, sys string) (*result.Histogram, 
 	return &result.Histogram{UpperUS: []float64{1, 3}, Counts: []uint64{30, 10}}, f.find(sys)
 }
 
-func (f *fakeSource) Staleness(_ context.Context, sys string) (cluster.Staleness, error) {
-	return cluster.Staleness{Reads: &result.Histogram{UpperUS: []float64{1, 30}, Counts: []uint64{30, 10}}, BoundNS: 40_000, Bounded: sys == "a"}, f.find(sys)
+func (f *fakeSource) Staleness(_ context.Context, sys string) (agent.Staleness, error) {
+	return agent.Staleness{Reads: &result.Histogram{UpperUS: []float64{1, 30}, Counts: []uint64{30, 10}}, BoundNS: 40_000, Bounded: sys == "a"}, f.find(sys)
 }
 
 func (f *fakeSource) Inside(context.Context, string, bool) ([]result.NodeInside, error) {

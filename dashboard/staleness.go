@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/dashboard/charts"
 )
 
@@ -12,7 +13,7 @@ import (
 func (p *page) staleness(w http.ResponseWriter, r *http.Request) {
 	hs, stamp := p.histories(r.Context())
 	var lines []charts.Series
-	var of []cluster.Staleness
+	var of []agent.Staleness
 	for _, h := range hs {
 		s, err := p.source.Staleness(r.Context(), h.snap.Sys)
 		if err != nil || s.Reads.Count() == 0 { // it was closed since, or no snapshot has read

@@ -6,7 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/engine/experiment"
 )
 
@@ -27,7 +27,7 @@ func TestRace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, b := newSite(t, race, cluster.Options{Pace: 3_000_000, NoTwin: true}, nil), newTab(t)
+	s, b := newSite(t, race, agent.Options{Pace: 3_000_000, NoTwin: true}, nil), newTab(t)
 	b.open(s, "both lines", `window.echarts && ["a: occ", "b: nowait"].every((n) => `+seriesJS+`.find((s) => s.name === n)?.data.length > 10)`)
 	b.until("the strip", `!document.getElementById("strip").hidden && document.getElementById("stripof").textContent === "occ and nowait"`)
 	if got := eval[string](b, `[...document.querySelectorAll("#stripknobs .stripknob")].map((e) => e.dataset.knob).join()`); got != "workload.theta,workload.write_share,workload.nodes_per_txn,coroutines,txn.backoff_max_ns" {

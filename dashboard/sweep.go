@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 )
@@ -60,7 +62,7 @@ func (p *page) sweep(w http.ResponseWriter, r *http.Request) {
 		Y            *axis        `json:"y,omitempty"`
 		Cells        [][]gridCell `json:"cells"` // by Y, then X
 	}{s.Task, s.Number, s.Running, s.Cancelled, s.Failed, s.KnobsVersion, sweepMetrics, nil, nil, [][]gridCell{}}
-	if res := s.Result(); res != nil {
+	if res := sweptOf(&s); res != nil {
 		switch g, err := res.Grid(metricOf(r)); {
 		case err != nil && out.Failed == "":
 			out.Failed = err.Error()
@@ -162,6 +164,14 @@ func numeric(v any) (float64, bool) {
 	return 0, false
 }
 
+// sweptOf draws what was swept, nil if there is nothing yet.
+func sweptOf(s *job.SweepState) *cluster.SweepResult {
+	if s.Sweep == nil {
+		return nil
+	}
+	return &cluster.SweepResult{Raw: s.Sweep}
+}
+
 // sweepChart draws the heat map.
 func (p *page) sweepChart(w http.ResponseWriter, r *http.Request) {
 	s, err := p.source.Sweep(sysOf(r))
@@ -169,7 +179,7 @@ func (p *page) sweepChart(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	res := s.Result()
+	res := sweptOf(&s)
 	if res == nil {
 		w.WriteHeader(http.StatusNoContent)
 		return

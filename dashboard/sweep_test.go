@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -33,7 +33,7 @@ func TestValuesToBeginWith(t *testing.T) {
 
 func sweepOf(t *testing.T) *fakeSource {
 	f := newFake(t)
-	f.sweep = cluster.SweepState{Sys: "a", Number: 2, Spec: f.spec, Sweep: &batch.SweepResult{
+	f.sweep = job.SweepState{Sys: "a", Number: 2, Spec: f.spec, Sweep: &batch.SweepResult{
 		Axes: []experiment.Axis{{Knob: "threads", Values: []any{1, 2}}, {Knob: "coroutines", Values: []any{4, 1}}},
 		Points: []batch.SweepPoint{
 			{Set: experiment.Knobs{"threads": 1, "coroutines": 4}, Runs: []*result.Result{{Throughput: 4e6, Steady: true, VirtualNS: 2_000_000, FromNS: 1_000_000}}},
@@ -72,7 +72,7 @@ func TestSweepOnThePageInParts(t *testing.T) {
 	get("/page/sweep/cell?point=4", 400, "has no such point")
 	get("/page/sweep/cell?point=x", 400, "must be a whole number")
 	get("/page/sweep/knobs", 200, `{"name":"coroutines","values":"`, `"name":"phase.lock","values":"one-sided, two-sided`)
-	f.sweep = cluster.SweepState{}
+	f.sweep = job.SweepState{}
 	get("/page/sweep/chart", 204)
 	get("/page/sweep/cell?point=0", 400, "has no such point")
 	get("/page/sweep", 200, `"cells":[]`)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/engine/experiment"
 )
 
@@ -19,7 +19,7 @@ func TestHeatMapOnThePage(t *testing.T) {
 	}
 	spec := browserSpec
 	spec.Set = experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "window_ns": 100_000, "warmup_ns": 100_000, "duration_ns": 300_000, "workload.accounts": 1000}
-	s, b := newSite(t, spec, cluster.Options{Pace: 1_000_000}, nil), newTab(t)
+	s, b := newSite(t, spec, agent.Options{Pace: 1_000_000}, nil), newTab(t)
 	b.open(s, "the page is there", ready)
 	b.act(`document.getElementById("sweepbox").open = true`)
 	b.until("knobs with values", `document.getElementById("sweepxs").value === "1, 2, 4" && document.getElementById("sweepys").value === "1, 2"`)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/cluster/system"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -42,7 +42,7 @@ const (
 // TestPage is a visit: everything that a reader does, in one browser, with the
 // real cluster behind it.
 func TestPage(t *testing.T) {
-	s, b := visitWith(t, cluster.Options{Pace: visitPace})
+	s, b := visitWith(t, agent.Options{Pace: visitPace})
 	b.showAll()
 	for _, part := range []struct {
 		name string
@@ -380,7 +380,7 @@ func TestCardsOfManyChanges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace}, nil)
+	s := newSite(t, browserSpec, agent.Options{Pace: visitPace}, nil)
 	for i := range 32 {
 		s.patch(fmt.Sprintf(`{"coroutines": %d}`, 1+i%4))
 	}
@@ -398,7 +398,7 @@ func TestPageWithoutLibrary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace}, func(h http.Handler) http.Handler {
+	s := newSite(t, browserSpec, agent.Options{Pace: visitPace}, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/page/about" {
 				json.NewEncoder(w).Encode(map[string]string{"code": "x"})
@@ -437,7 +437,7 @@ func TestPageOfAFailedSystem(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	opened := 0
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
+	s := newSite(t, browserSpec, agent.Options{Pace: visitPace, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.System, error) {
 		sys, err := engine.OpenWith(ctx, spec, progress)
 		if err != nil {
 			return nil, err
@@ -471,7 +471,7 @@ func TestScreenshot(t *testing.T) {
 	if spec, err = spec.With(experiment.Knobs{"check": "sampled"}); err != nil {
 		t.Fatal(err)
 	}
-	s := newSite(t, spec, cluster.Options{Pace: cluster.DefaultPace}, nil)
+	s := newSite(t, spec, agent.Options{Pace: agent.DefaultPace}, nil)
 	b := newTab(t)
 	b.do(chromedp.EmulateViewport(1400, 1040))
 	b.do(chromedp.Navigate(s.url("/")))

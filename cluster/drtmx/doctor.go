@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drtmx/cluster"
 	"drtmx/cluster/runs"
+	"drtmx/cluster/web"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/result"
 )
@@ -148,8 +148,8 @@ func storeNeed() need {
 }
 
 func portNeed() need {
-	n := need{name: "port", ok: true, what: cluster.DefaultListen + " for the page", fix: "in use; give drtmx up another with --listen 127.0.0.1:0"}
-	l, err := net.Listen("tcp", cluster.DefaultListen)
+	n := need{name: "port", ok: true, what: web.DefaultListen + " for the page", fix: "in use; give drtmx up another with --listen 127.0.0.1:0"}
+	l, err := net.Listen("tcp", web.DefaultListen)
 	if err != nil {
 		n.ok = false
 		return n

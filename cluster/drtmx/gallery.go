@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
 	"drtmx/notebooks/figures/gallery"
@@ -64,7 +64,7 @@ func (f *figureFlags) gallery(cmd *cobra.Command, set experiment.Knobs) error {
 }
 
 // next computes the i-th figure, and says what became of it.
-func (f *figureFlags) next(cmd *cobra.Command, g *gallery.Gallery, i int, x cluster.FigureInfo, set experiment.Knobs) (*figures.Figure, error) {
+func (f *figureFlags) next(cmd *cobra.Command, g *gallery.Gallery, i int, x job.FigureInfo, set experiment.Knobs) (*figures.Figure, error) {
 	_, all := g.Count()
 	r, err := f.recipe(cmd, x.ID)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 )
@@ -94,7 +95,7 @@ func (t *traceFlags) run(cmd *cobra.Command, spec experiment.Spec) (*cluster.Tra
 		return nil, err
 	}
 	defer s.Close()
-	c := cluster.ChoiceOf(t.typ, t.percentile)
+	c := agent.ChoiceOf(t.typ, t.percentile)
 	if t.picks() {
 		if err := engine.CheckChoice(c, s.Types()); err != nil {
 			return nil, err

@@ -10,10 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
+	"drtmx/cluster/job"
 	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/cluster/system"
+	"drtmx/cluster/web"
 	_ "drtmx/dashboard"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
@@ -43,7 +45,7 @@ func upCommand() *cobra.Command {
 	}
 	f.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.listen, "listen", cluster.DefaultListen, "`ADDRESS` of the page; one that others can reach needs --token-file")
+	fl.StringVar(&f.listen, "listen", web.DefaultListen, "`ADDRESS` of the page; one that others can reach needs --token-file")
 	fl.StringVar(&f.pace, "pace", "6ms/s", "virtual time per second of wall time, or max")
 	fl.StringVar(&f.session, "session", "", "`FILE` to write the session to; must not exist")
 	fl.StringVar(&f.resume, "resume", "", "session `FILE` to continue")
@@ -51,7 +53,7 @@ func upCommand() *cobra.Command {
 	fl.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token that may control")
 	fl.StringVar(&f.viewTokenFile, "view-token-file", "", "`FILE` with the token that may only look")
 	fl.StringArrayVar(&f.hosts, "host", nil, "`NAME` under which browsers may reach the page, besides localhost")
-	fl.BoolVar(&f.cdn, "cdn", false, "let the page load its chart library from "+cluster.CDN+" if it is not built in")
+	fl.BoolVar(&f.cdn, "cdn", false, "let the page load its chart library from "+web.CDN+" if it is not built in")
 	fl.BoolVar(&f.noTwin, "no-twin", false, "keep no hidden twin of the shown system: saves memory and CPU time, but ghosts must be replayed")
 	f.keep.add(cmd, "how each system ends, with its recording,")
 	return cmd
@@ -80,27 +82,27 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 	if err := f.keep.check(cmd); err != nil {
 		return err
 	}
-	access := cluster.Access{Hosts: f.hosts}
+	access := web.Access{Hosts: f.hosts}
 	if access.Control, err = tokenOf("token-file", f.tokenFile); err != nil {
 		return err
 	}
 	if access.View, err = tokenOf("view-token-file", f.viewTokenFile); err != nil {
 		return err
 	}
-	l, err := cluster.Listen(f.listen, access)
+	l, err := web.Listen(f.listen, access)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
 	b := newBar(cmd.ErrOrStderr(), "open")
-	agent, err := cluster.NewAgent(spec, cluster.Options{Pace: pace, Session: f.session, Resume: f.resume, NoTwin: f.noTwin, Context: cmd.Context(), Progress: b.tell})
+	live, err := agent.New(spec, agent.Options{Pace: pace, Session: f.session, Resume: f.resume, NoTwin: f.noTwin, Context: cmd.Context(), Progress: b.tell})
 	b.end()
 	if err != nil {
 		return err
 	}
-	h, err := agent.Handler(cluster.Web{Access: access, CDN: f.cdn})
+	h, err := web.Handler(job.For(live), web.Options{Access: access, CDN: f.cdn})
 	if err != nil {
-		agent.Close()
+		live.Close()
 		return err
 	}
 	say := sayTo(cmd)
@@ -108,7 +110,7 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 	if !charts.HasLibrary() && !f.cdn {
 		say("charts are plain SVG: echarts was not there at build time (install npm and build again, or --cdn)")
 	}
-	return f.serve(cmd.Context(), agent, func(ctx context.Context) error { return cluster.Serve(ctx, l, h) }, say)
+	return f.serve(cmd.Context(), live, func(ctx context.Context) error { return web.Serve(ctx, l, h) }, say)
 }
 
 // pageHost is the name and port under which browsers get the page. An address that
@@ -130,17 +132,17 @@ func pageHost(addr net.Addr, hosts []string) string {
 }
 
 // serve runs until Ctrl-C, --for or a failure of the server.
-func (f *upFlags) serve(ctx context.Context, agent *cluster.Agent, serve func(context.Context) error, say func(string, ...any)) error {
+func (f *upFlags) serve(ctx context.Context, live *agent.Agent, serve func(context.Context) error, say func(string, ...any)) error {
 	if f.forWall > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, f.forWall)
 		defer cancel()
 	}
-	stop := tellLost(agent, say)
+	stop := tellLost(live, say)
 	err := serve(ctx)
 	stop()
-	failure := errors.Join(failureOf(agent), f.keepSessions(agent, say))
-	if cerr := agent.Close(); err == nil {
+	failure := errors.Join(failureOf(live), f.keepSessions(live, say))
+	if cerr := live.Close(); err == nil {
 		err = cerr
 	}
 	if file := f.session + f.resume; file != "" && err == nil {
@@ -153,18 +155,18 @@ func (f *upFlags) serve(ctx context.Context, agent *cluster.Agent, serve func(co
 }
 
 // keepSessions keeps how the systems end that were not forked from others, if that is wanted.
-func (f *upFlags) keepSessions(agent *cluster.Agent, say func(string, ...any)) error {
+func (f *upFlags) keepSessions(live *agent.Agent, say func(string, ...any)) error {
 	if !f.keep.kept() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), keepTime) // the command's has ended
 	defer cancel()
 	var errs []error
-	for _, s := range agent.Systems() {
+	for _, s := range live.Systems() {
 		if s.ForkedFrom != "" || s.CatchingUp {
 			continue
 		}
-		r, recording, err := agent.Recorded(ctx, s.Sys)
+		r, recording, err := live.Recorded(ctx, s.Sys)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("system %s: not kept: %w", s.Sys, err))
 			continue
@@ -182,12 +184,12 @@ const keepTime = 30 * time.Second
 
 // tellLost says at once that the session is no longer written, until it is stopped;
 // after that the end of the agent does.
-func tellLost(agent *cluster.Agent, say func(string, ...any)) (stop func()) {
+func tellLost(live *agent.Agent, say func(string, ...any)) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		select {
-		case err := <-agent.Unrecorded():
+		case err := <-live.Unrecorded():
 			say("%v (the cluster runs on; what was written before is kept)", err)
 		case <-quit:
 		}
@@ -199,8 +201,8 @@ func tellLost(agent *cluster.Agent, say func(string, ...any)) (stop func()) {
 }
 
 // failureOf reports a system that ended failed.
-func failureOf(agent *cluster.Agent) error {
-	for _, s := range agent.Systems() {
+func failureOf(live *agent.Agent) error {
+	for _, s := range live.Systems() {
 		if s.State == system.StateFailed {
 			return fmt.Errorf("system %s failed: %s", s.Sys, s.Error)
 		}
@@ -213,7 +215,7 @@ func tokenOf(flag, path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	t, err := cluster.ReadToken(path)
+	t, err := web.ReadToken(path)
 	var bad *experiment.SpecError
 	if errors.As(err, &bad) {
 		bad.Field = flag
@@ -231,5 +233,5 @@ func parsePace(s string) (int64, error) {
 	if err != nil || d <= 0 {
 		return 0, &experiment.SpecError{Field: "pace", Value: s, Rule: "must be virtual time per second such as 6ms/s, or max (flat out)", Next: "the default is 6ms/s"}
 	}
-	return d.Nanoseconds(), cluster.CheckPace("pace", s, d.Nanoseconds())
+	return d.Nanoseconds(), agent.CheckPace("pace", s, d.Nanoseconds())
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"drtmx/cluster"
+	"drtmx/cluster/agent"
 	"drtmx/cluster/system"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -132,7 +132,7 @@ func TestUpSaysThatTheSessionIsLost(t *testing.T) {
 		s, err := engine.OpenWith(ctx, spec, progress)
 		return unrecordable{s}, err
 	}
-	agent, err := cluster.NewAgent(spec, cluster.Options{Paused: true, Session: f.session, Open: open})
+	agent, err := agent.New(spec, agent.Options{Paused: true, Session: f.session, Open: open})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,5 @@
 package knob
 
-import (
-	"bytes"
-	"encoding/json"
-)
-
 // Kind of a knob's value. In Go and JSON: bool, int, float64 or string; a duration is an int of
 // nanoseconds, bytes an int.
 const (
@@ -53,20 +48,6 @@ type State struct {
 	Preset          any      `json:"preset,omitempty"` // what the preset says, where it says something
 
 	Auto *Auto `json:"auto,omitempty"` // of a phase that is auto: what it came to, and why
-}
-
-// UnmarshalJSON restores the canonical types of the values, as that of Values does.
-func (s *State) UnmarshalJSON(text []byte) error {
-	type plain State // without this method
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	if err := dec.Decode((*plain)(s)); err != nil {
-		return err
-	}
-	for _, v := range []*any{&s.Value, &s.Default, &s.Min, &s.Max, &s.Preset} {
-		*v = Known(s.Name, *v)
-	}
-	return nil
 }
 
 // Auto says what a knob came to that is auto, and why.

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package cluster
-
-// openFiles is how many files this process may have open, 0 if nobody says.
-func openFiles() uint64 { return 0 }

@@ -1,0 +1,304 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"drtmx/cluster/agent"
+	"drtmx/cluster/system"
+	"drtmx/cluster/words"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+)
+
+// figures are what there is of each. One is computed at a time.
+type figures struct {
+	slot chan struct{}
+
+	mu     sync.Mutex
+	runner FigureRunner
+	last   int // number of the latest FigureRun
+	kept   map[string]*keptFigure
+}
+
+// keptFigure is what there is of a figure: what was computed last, and variants of it.
+type keptFigure struct {
+	running *FigureRun
+	soFar   func() Figure // of the running one, nil before its first run has ended
+	failed  string
+	base    *FigureRun
+	variant []FigureRun
+	latest  Figure
+}
+
+// variantsKept bounds what is kept, and drawn, over one figure.
+const variantsKept = 3
+
+// UseFigures has figures computed by another runner than the registered one.
+func (j *Jobs) UseFigures(r FigureRunner) {
+	j.figures.mu.Lock()
+	defer j.figures.mu.Unlock()
+	j.figures.runner = r
+}
+
+func (d *figures) by() FigureRunner {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.runner
+}
+
+// Figures lists the figures that this agent can compute, none if it was started
+// without them.
+func (j *Jobs) Figures() []FigureInfo {
+	out := []FigureInfo{}
+	if r := j.figures.by(); r != nil {
+		out = append(out, r.List()...)
+	}
+	return out
+}
+
+// Figure is what the agent has of a figure.
+func (j *Jobs) Figure(id string) (FigureState, error) {
+	info, err := j.known(id)
+	if err != nil {
+		return FigureState{}, err
+	}
+	return j.figures.state(info), nil
+}
+
+// NoFigureError names a figure that does not exist (HTTP 404).
+type NoFigureError struct{ ID string }
+
+func (e *NoFigureError) Error() string {
+	return "figure = " + words.Clip(e.ID) + ": no such figure; see /api/figures"
+}
+
+// known checks an id before anything is started.
+func (j *Jobs) known(id string) (FigureInfo, error) {
+	for _, f := range j.Figures() {
+		if f.ID == id {
+			return f, nil
+		}
+	}
+	return FigureInfo{}, &NoFigureError{id}
+}
+
+// of is what there is of a figure; d.mu is held.
+func (d *figures) of(id string) *keptFigure {
+	if d.kept[id] == nil {
+		d.kept[id] = &keptFigure{}
+	}
+	return d.kept[id]
+}
+
+func (d *figures) state(info FigureInfo) FigureState {
+	d.mu.Lock()
+	k := *d.of(info.ID)
+	s := FigureState{FigureInfo: info, Failed: k.failed, Base: k.base, Variants: slices.Clone(k.variant)}
+	if k.running != nil {
+		running := *k.running
+		s.Running = &running
+	}
+	d.mu.Unlock()
+	if s.Running != nil && k.soFar != nil { // outside of the lock: it may be large
+		s.Running.Figure = k.soFar()
+	}
+	return s
+}
+
+// Sketch is a small picture of a figure: of what was computed with the thesis's knobs,
+// else of what is published.
+func (j *Jobs) Sketch(id string) (string, error) {
+	s, err := j.Figure(id)
+	switch {
+	case err != nil:
+		return "", err
+	case s.Base != nil:
+		return s.Base.Figure.Sketch(), nil
+	}
+	return j.figures.by().Sketch(id), nil
+}
+
+// FigureParts are what is known of a figure beside its picture: of what is drawn first on the page once it is there.
+func (j *Jobs) FigureParts(id string) ([]FigurePart, error) {
+	s, err := j.Figure(id)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Base != nil && (s.Running == nil || len(s.Running.Set) > 0):
+		return j.figures.by().Parts(id, s.Base.Figure), nil
+	case s.Base == nil && s.Running == nil && len(s.Variants) > 0:
+		return j.figures.by().Parts(id, s.Variants[0].Figure), nil
+	}
+	return j.figures.by().Parts(id, nil), nil
+}
+
+func taskOf(id string) string { return "figure " + id }
+
+// FigureOrder asks for a figure, with knobs of all its runs changed.
+type FigureOrder struct {
+	Scale string           `json:"scale"`
+	Set   experiment.Knobs `json:"set"`
+}
+
+// StartFigure begins to compute a figure, and returns the name of the task.
+func (j *Jobs) StartFigure(id string, order FigureOrder) (string, error) {
+	info, err := j.known(id)
+	if err != nil {
+		return "", err
+	}
+	if err := defaultScale(&order.Scale); err != nil {
+		return "", err
+	}
+	if err := system.Guard(taskOf(info.ID), func() error { return j.figures.by().Check(info.ID, order.Scale, order.Set) }); err != nil {
+		return "", err
+	}
+	_, err = j.startFigure(info.ID, order, nil)
+	return taskOf(info.ID), err
+}
+
+// defaultScale makes quick of no scale and refuses what is none.
+func defaultScale(scale *string) error {
+	if *scale == "" {
+		*scale = "quick"
+	}
+	if *scale != "quick" && *scale != "paper" {
+		return &experiment.SpecError{Field: "scale", Value: words.Clip(*scale), Rule: "must be quick or paper", Next: `as {"scale": "quick"}`}
+	}
+	return nil
+}
+
+// startFigure begins to compute a figure that was checked, once another has ended unless after is nil.
+func (j *Jobs) startFigure(id string, order FigureOrder, after <-chan struct{}) (<-chan struct{}, error) {
+	d := &j.figures
+	var f Figure
+	began := time.Now()
+	return j.start(job{
+		task: taskOf(id), busy: "figure " + id + " is being computed already", slot: d.slot, after: after,
+		begun: func() {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.last++
+			k := d.of(id)
+			k.running, k.soFar, k.failed = &FigureRun{N: d.last, Scale: order.Scale, Set: order.Set, Waits: after != nil}, nil, ""
+		},
+		waits: func(yes bool) {
+			d.mu.Lock()
+			d.of(id).running.Waits = yes
+			d.mu.Unlock()
+			j.Announce()
+		},
+		work: func(ctx context.Context, progress func(done, total int)) (err error) {
+			began = time.Now()
+			f, err = d.by().Run(ctx, id, order.Scale, order.Set, func(done, total int, soFar func() Figure) {
+				d.mu.Lock()
+				k := d.of(id)
+				k.running.Done, k.running.Total, k.soFar = done, total, soFar
+				d.mu.Unlock()
+				progress(done, total)
+			})
+			return err
+		},
+		ended: func(err error) { d.end(id, f, time.Since(began), err) }})
+}
+
+// end keeps a figure, or the reason why there is none. What was there
+// before a try that failed stays.
+func (d *figures) end(id string, f Figure, took time.Duration, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	k := d.of(id)
+	run := k.running
+	k.running, k.soFar = nil, nil
+	if err != nil || f == nil {
+		if err != nil && err != context.Canceled {
+			k.failed = words.OneLine(err.Error())
+		}
+		return
+	}
+	run.Figure, run.WallMS, k.latest = f, took.Milliseconds(), f
+	if len(run.Set) == 0 {
+		if k.base != nil && k.base.Scale != run.Scale {
+			k.variant = nil // nothing to compare them with
+		}
+		k.base = run
+		return
+	}
+	k.variant = slices.DeleteFunc(k.variant, func(v FigureRun) bool { return reflect.DeepEqual(v.Set, run.Set) || v.Scale != run.Scale })
+	k.variant = append(k.variant, *run)
+	k.variant = slices.Clone(k.variant[max(0, len(k.variant)-variantsKept):])
+}
+
+// Latest is the figure that was computed last.
+func (j *Jobs) Latest(id string) (Figure, error) {
+	info, err := j.known(id)
+	if err != nil {
+		return nil, err
+	}
+	j.figures.mu.Lock()
+	f := j.figures.of(info.ID).latest
+	j.figures.mu.Unlock()
+	if f == nil {
+		return nil, &agent.NotFoundError{Line: "figure " + info.ID + " has not been computed here; POST /api/figures/" + info.ID}
+	}
+	return f, nil
+}
+
+// StopFigure cancels the computation of a figure.
+func (j *Jobs) StopFigure(id string) error {
+	return j.stop(taskOf(id), "figure "+words.Clip(id)+" is not being computed")
+}
+
+// Run is the figure of that number, the running one included.
+func (s *FigureState) Run(n int) (*FigureRun, bool) {
+	all := slices.Clone(s.Variants)
+	for _, r := range []*FigureRun{s.Base, s.Running} {
+		if r != nil {
+			all = append(all, *r)
+		}
+	}
+	for i := range all {
+		if all[i].N == n && all[i].Figure != nil {
+			return &all[i], true
+		}
+	}
+	return nil, false
+}
+
+// PointSpec is the system behind a point: run of the figure with number n.
+func (s *FigureState) PointSpec(n, run int) (experiment.Spec, *result.Result, error) {
+	r, ok := s.Run(n)
+	if !ok {
+		return experiment.Spec{}, nil, &agent.NotFoundError{Line: fmt.Sprintf("figure %s has none of number %d; see /api/figures/%s/state", s.ID, n, s.ID)}
+	}
+	result := r.Figure.Result(run)
+	if result == nil {
+		return experiment.Spec{}, nil, &agent.NotFoundError{Line: fmt.Sprintf("figure %s has no run %d", s.ID, run)}
+	}
+	spec, err := experiment.SpecOf("", result.Spec)
+	return spec, result, err
+}
+
+// FigurePoint names a point of a figure: a run of the figure with a number, to be opened in place of a system ("": beside all).
+type FigurePoint struct {
+	N       int    `json:"n"`
+	Run     int    `json:"run"`
+	Replace string `json:"replace"`
+}
+
+// OpenFigurePoint opens the system behind a point.
+func (j *Jobs) OpenFigurePoint(ctx context.Context, id string, p FigurePoint) (system.Snapshot, error) {
+	s, err := j.Figure(id)
+	if err != nil {
+		return system.Snapshot{}, err
+	}
+	spec, _, err := s.PointSpec(p.N, p.Run)
+	if err != nil {
+		return system.Snapshot{}, err
+	}
+	return j.AddInPlaceOf(ctx, p.Replace, spec)
+}
