@@ -33,6 +33,9 @@ func causesTask(sys string) string { return "causes of " + sys }
 
 // StartCauses begins to measure what limits the spec that a system has now, and returns the name of the task.
 func (j *Jobs) StartCauses(ctx context.Context, sys string, order CausesOrder) (string, error) {
+	if _, err := j.State(sys); err != nil {
+		return "", err
+	}
 	if order.Seeds < 0 || order.Seeds > seedsMost {
 		return "", &experiment.SpecError{Field: "seeds", Rule: "must be from 1 to 50", Next: "leave it out for 5"}
 	}

@@ -79,6 +79,9 @@ func (b *SweepOrder) axes() ([]experiment.Axis, error) {
 
 // StartSweep begins to sweep the spec that a system has now, and returns the name of the task.
 func (j *Jobs) StartSweep(ctx context.Context, sys string, order SweepOrder) (string, error) {
+	if _, err := j.State(sys); err != nil {
+		return "", err
+	}
 	axes, err := order.axes()
 	if err != nil {
 		return "", err

@@ -62,14 +62,6 @@ func (e *httpError) Error() string { return e.line }
 func refuseError(w http.ResponseWriter, err error) {
 	var he *httpError
 	var tooBig *http.MaxBytesError
-	var busy *agent.BusyError
-	var failed *agent.FailedError
-	var ended *agent.EndedError
-	var untraced *agent.UntracedError
-	var fullSession *session.FullError
-	var missing *agent.NoSystemError
-	var unknown *job.NoFigureError
-	var unkept *runs.NoRunError
 	code := http.StatusInternalServerError
 	switch {
 	case errors.As(err, &he):
@@ -78,9 +70,10 @@ func refuseError(w http.ResponseWriter, err error) {
 		code, err = http.StatusRequestEntityTooLarge, fmt.Errorf("body is over %d bytes", bodyLimit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		code, err = http.StatusRequestTimeout, fmt.Errorf("body did not arrive within %v", readTime)
-	case errors.As(err, &missing), errors.As(err, &unknown), errors.As(err, &unkept):
+	case is[*agent.NoSystemError](err), is[*agent.NotFoundError](err), is[*job.NoFigureError](err), is[*runs.NoRunError](err):
 		code = http.StatusNotFound
-	case experiment.NeedsReset(err), errors.As(err, &busy), errors.As(err, &failed), errors.As(err, &ended), errors.As(err, &untraced), errors.As(err, &agent.FullError{}), errors.As(err, &fullSession):
+	case experiment.NeedsReset(err), is[*agent.BusyError](err), is[*agent.ConflictError](err), is[*agent.FailedError](err), is[*agent.EndedError](err),
+		is[*agent.UntracedError](err), is[agent.FullError](err), is[*session.FullError](err):
 		code = http.StatusConflict
 	case experiment.IsSpecError(err):
 		code = http.StatusBadRequest
@@ -92,6 +85,12 @@ func refuseError(w http.ResponseWriter, err error) {
 		code, err = http.StatusServiceUnavailable, errors.New("the system did not answer in time; a transaction of yours may be in an endless loop")
 	}
 	refuse(w, code, err.Error())
+}
+
+// is says whether an error is one of a type, or wraps one.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // readBody reads a request to its end. What keeps it from that is the sender's doing.
