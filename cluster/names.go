@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"drtmx/cluster/agent"
 	"drtmx/cluster/job"
 	"drtmx/cluster/keep"
+	"drtmx/cluster/system"
 	"drtmx/engine/experiment"
 )
 
@@ -18,7 +20,7 @@ var (
 	KeepFigure = keep.Figure
 )
 
-// Spec, Knobs and Change are those of the engine, so that a notebook needs one
+// Spec and Knobs are those of the engine, so that a notebook needs one
 // import.
 type (
 	Spec  = experiment.Spec
@@ -35,3 +37,9 @@ type (
 )
 
 var SetFigures = job.SetFigures
+
+// Names of what a client hands out.
+type (
+	Snapshot  = system.Snapshot
+	Staleness = agent.Staleness
+)

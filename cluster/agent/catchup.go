@@ -46,7 +46,7 @@ func (m *member) catchUp() {
 			return
 		}
 	}
-	// Only an origin that has gone on meanwhile is pursued: one that stood, as a notebook's, moves when it is
+	// Only an origin that has gone on meanwhile is caught up with: one that stood, as a notebook's, moves when it is
 	// told to, and the fork stays where it was forked.
 	if m.chase = m.origin != nil && m.origin.snap.Load().VirtualNS > m.Sys.NowNS(); !m.chase {
 		m.agent.taskDone(r.task, nil)

@@ -17,12 +17,12 @@ import (
 
 // figures are what there is of each. One is computed at a time.
 type figures struct {
-	slot chan struct{}
+	slot   chan struct{}
+	runner FigureRunner // nil: there are none
 
-	mu     sync.Mutex
-	runner FigureRunner
-	last   int // number of the latest FigureRun
-	kept   map[string]*keptFigure
+	mu   sync.Mutex
+	last int // number of the latest FigureRun
+	kept map[string]*keptFigure
 }
 
 // keptFigure is what there is of a figure: what was computed last, and variants of it.
@@ -38,24 +38,11 @@ type keptFigure struct {
 // variantsKept bounds what is kept, and drawn, over one figure.
 const variantsKept = 3
 
-// UseFigures has figures computed by another runner than the registered one.
-func (j *Jobs) UseFigures(r FigureRunner) {
-	j.figures.mu.Lock()
-	defer j.figures.mu.Unlock()
-	j.figures.runner = r
-}
-
-func (d *figures) by() FigureRunner {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.runner
-}
-
 // Figures lists the figures that this agent can compute, none if it was started
 // without them.
 func (j *Jobs) Figures() []FigureInfo {
 	out := []FigureInfo{}
-	if r := j.figures.by(); r != nil {
+	if r := j.figures.runner; r != nil {
 		out = append(out, r.List()...)
 	}
 	return out
@@ -120,7 +107,7 @@ func (j *Jobs) Sketch(id string) (string, error) {
 	case s.Base != nil:
 		return s.Base.Figure.Sketch(), nil
 	}
-	return j.figures.by().Sketch(id), nil
+	return j.figures.runner.Sketch(id), nil
 }
 
 // FigureParts are what is known of a figure beside its picture: of what is drawn first on the page once it is there.
@@ -130,11 +117,11 @@ func (j *Jobs) FigureParts(id string) ([]FigurePart, error) {
 	case err != nil:
 		return nil, err
 	case s.Base != nil && (s.Running == nil || len(s.Running.Set) > 0):
-		return j.figures.by().Parts(id, s.Base.Figure), nil
+		return j.figures.runner.Parts(id, s.Base.Figure), nil
 	case s.Base == nil && s.Running == nil && len(s.Variants) > 0:
-		return j.figures.by().Parts(id, s.Variants[0].Figure), nil
+		return j.figures.runner.Parts(id, s.Variants[0].Figure), nil
 	}
-	return j.figures.by().Parts(id, nil), nil
+	return j.figures.runner.Parts(id, nil), nil
 }
 
 func taskOf(id string) string { return "figure " + id }
@@ -154,7 +141,7 @@ func (j *Jobs) StartFigure(id string, order FigureOrder) (string, error) {
 	if err := defaultScale(&order.Scale); err != nil {
 		return "", err
 	}
-	if err := system.Guard(taskOf(info.ID), func() error { return j.figures.by().Check(info.ID, order.Scale, order.Set) }); err != nil {
+	if err := system.Guard(taskOf(info.ID), func() error { return j.figures.runner.Check(info.ID, order.Scale, order.Set) }); err != nil {
 		return "", err
 	}
 	_, err = j.startFigure(info.ID, order, nil)
@@ -194,7 +181,7 @@ func (j *Jobs) startFigure(id string, order FigureOrder, after <-chan struct{}) 
 		},
 		work: func(ctx context.Context, progress func(done, total int)) (err error) {
 			began = time.Now()
-			f, err = d.by().Run(ctx, id, order.Scale, order.Set, func(done, total int, soFar func() Figure) {
+			f, err = d.runner.Run(ctx, id, order.Scale, order.Set, func(done, total int, soFar func() Figure) {
 				d.mu.Lock()
 				k := d.of(id)
 				k.running.Done, k.running.Total, k.soFar = done, total, soFar
