@@ -184,7 +184,7 @@ func TestTwinIsNeverAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	systemtest.Eventually(t, "the next twin is level", func() bool {
-		return twinIs(a, "ready")() && a.Twin().VirtualNS == stateOf(t, a, "a").VirtualNS
+		return n.Load() == 3 && twinIs(a, "ready")() && a.Twin().VirtualNS == stateOf(t, a, "a").VirtualNS
 	})
 	if want, got := numbered(1).digest.Load(), numbered(3).digest.Load(); want != got {
 		t.Errorf("the twin has %v, its system %v", got, want)
