@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drtmx/engine"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -122,7 +123,7 @@ func apart(a, b string) (string, string) {
 // headerOf describes a system that was just opened.
 func headerOf(id string, sys System) Header {
 	v := sys.Values()
-	return Header{Format: SessionFormat, Code: result.CodeVersion(), Sys: id, Seed: v["seed"], WindowNS: windowNS(v), Spec: sys.Spec(), Values: v}
+	return Header{Format: SessionFormat, Code: code.Build(), Sys: id, Seed: v["seed"], WindowNS: windowNS(v), Spec: sys.Spec(), Values: v}
 }
 
 func windowNS(v experiment.Knobs) int64 {
@@ -141,8 +142,8 @@ func windowNS(v experiment.Knobs) int64 {
 func (s *Session) Replayable() error {
 	for i := range s.Segments {
 		g := &s.Segments[i]
-		if code := result.CodeVersion(); g.Header.Code != code {
-			return fmt.Errorf("recorded by code %s, this is %s: results may differ, so replay it with the build that wrote it", oneLine(g.Header.Code), code)
+		if build := code.Build(); g.Header.Code != build {
+			return fmt.Errorf("recorded by code %s, this is %s: results may differ, so replay it with the build that wrote it", oneLine(g.Header.Code), build)
 		}
 		for _, st := range g.Steps {
 			if st.Transaction != nil {
@@ -257,7 +258,7 @@ func Replay(ctx context.Context, r io.Reader, o ReplayOptions) (*Replayed, error
 	if o.Open == nil {
 		o.Open = openEngine
 	}
-	out := &Replayed{OK: true, Code: result.CodeVersion(), Segments: len(s.Segments), Torn: s.Torn}
+	out := &Replayed{OK: true, Code: code.Build(), Segments: len(s.Segments), Torn: s.Torn}
 	var total, before int64
 	for i := range s.Segments {
 		total += s.Segments[i].EndNS()
