@@ -7,7 +7,7 @@ BIN := bin
 TEST_TIMEOUT ?= 60m
 # Go test starts packages in the order in which they are named: the longest come first, for the last of them would run alone. Notebooks
 # show figures that tests of figures have computed.
-TEST_FIRST := ./dashboard ./notebooks/figures ./kernel ./engine ./engine/workload ./engine/explore
+TEST_FIRST := ./dashboard ./notebooks/figures/chapter2 ./kernel ./engine ./engine/workload ./engine/explore
 # Tests open many small systems. With garbage collected less often, up to a limit, they take a quarter less of CPU time.
 TEST_HEAP := GOGC=400 GOMEMLIMIT=1500MiB
 # What the benchmark's mix spends its time with: all that is built here is built with this profile and the same flags, tests included. So
@@ -27,7 +27,7 @@ space := $(subst ,, )
 digests = ^TestGoldenDigests$$/^($(subst +,[+],$(subst $(space),|,$(strip $(1)))))$$
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint notebook bench pgo soak fit identify predictions build generate goversion deps assets system invariants race arm64 clean
+.PHONY: help run test check lint notebook bench pgo soak fit identify predictions build generate goversion deps assets system invariants race arm64 proven clean
 
 help:
 	@echo "make run       build and start the live cluster with the page on http://127.0.0.1:7070"
@@ -38,6 +38,7 @@ help:
 	@echo "make fit       fit the fitted numbers of PROFILE (val) to the calibration table"
 	@echo "make predictions  compute the thesis's numbers of systems anew and record them (CHAPTER=4, SCALE=quick)"
 	@echo "make pgo       record anew the profile that the programs are built with"
+	@echo "make proven    golden systems, and the note that results of before are valid still"
 	@echo "make soak      random configurations under the checkers, SOAK=1000 of them or for SOAK=10m, and all that make test draws a sample of"
 	@echo "make build     bin/drtmx and bin/drtmx-kernel"
 	@echo "make generate  what is committed and made: the notebooks' outputs"
@@ -90,6 +91,10 @@ lint: goversion
 # Before a commit.
 check: lint
 	$(TEST_HEAP) $(GO) test -vet=off -short -timeout 5m $(TEST_FIRST) ./...
+
+# After a change of the base under which all golden digests are equal: results of before stay valid.
+proven: goversion
+	PROVE=1 $(GO) test ./engine -count=1 -run '^TestGoldenDigests$$'
 
 # With what the hardware models assert of themselves.
 invariants:

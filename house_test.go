@@ -48,6 +48,7 @@ var rows = [][]string{
 	{"engine/nowait", "engine/occ", "engine/rococo", "engine/twopl"},
 	{"engine/workload"},
 	{"engine/experiment"},
+	{"engine/code"},
 	{"engine/result"},
 	{"engine/measure"},
 	{"engine"},

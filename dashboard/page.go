@@ -20,6 +20,7 @@ import (
 	"drtmx/cluster/web"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -139,7 +140,7 @@ const (
 // is to be had, "" if nowhere; only a server that was started with --cdn has a
 // content policy that lets the browser ask there.
 func (p *page) about(w http.ResponseWriter, r *http.Request) {
-	about := map[string]string{"code": result.CodeVersion()}
+	about := map[string]string{"code": code.Build()}
 	switch {
 	case charts.HasLibrary():
 		about["script"] = "/vendor/echarts.js"

@@ -98,7 +98,7 @@ func factsOf(r *result.Result) (out []runFact) {
 		out = append(out, runFact{"not steady", r.Unsteady})
 	}
 	code := r.Code
-	if code != result.CodeVersion() {
+	if !r.Current() {
 		code += ", not the one that runs here"
 	}
 	return append(out, runFact{"code", code}, runFact{"digest", r.Digest})

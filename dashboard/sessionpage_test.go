@@ -12,8 +12,8 @@ import (
 	"drtmx/cluster"
 	"drtmx/cluster/agent"
 	"drtmx/cluster/session"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 )
 
 // elsewhere finds what a browser would ask another machine for.
@@ -48,7 +48,7 @@ func TestSessionPageHoldsEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(b)
-	for _, want := range []string{result.CodeVersion(), "phase.validation: one-sided → two-sided", "throughput", "✓", "session of system a, smallbank, drtm", s.Parts[0].Digest, "workload.accounts", "RNIC 1", "100 windows", "data:application/x-ndjson"} {
+	for _, want := range []string{code.Build(), "phase.validation: one-sided → two-sided", "throughput", "✓", "session of system a, smallbank, drtm", s.Parts[0].Digest, "workload.accounts", "RNIC 1", "100 windows", "data:application/x-ndjson"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q", want)
 		}

@@ -90,7 +90,7 @@ func (s *System) Result() *result.Result {
 	n, ps := c.Counts.Minus(s.marked.Counts), c.PS-s.marked.PS
 	q := s.quality()
 	r := &result.Result{
-		Spec: s.values.Clone(), PresetDiff: experiment.PresetDiff(s.values), Name: s.name, Code: result.CodeVersion(),
+		Spec: s.values.Clone(), PresetDiff: experiment.PresetDiff(s.values), Name: s.name, Code: s.code,
 		Profile: testbed.WithNumbers(s.fab.Profile().ID(), s.values), Scope: "cluster", FromNS: s.marked.PS / sim.Nanosecond, VirtualNS: ps / sim.Nanosecond,
 		WallMS: s.wall.ms(), Events: c.Events - s.marked.Events, Steady: q.steady, Unsteady: q.unsteady,
 		Scale:      result.Scale{Populations: s.values.Float("workload.scale")},

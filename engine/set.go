@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
 	"drtmx/engine/knob"
@@ -32,6 +33,9 @@ func (s *System) Set(k experiment.Knobs, by string) (result.Change, error) {
 	}
 	s.version++
 	s.values = v
+	if code.Of(v) != s.code {
+		s.code = code.Build()
+	}
 	s.unlook()
 	if err := s.applyNodeFaults(o); err != nil {
 		return result.Change{}, s.fail(err)

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/profile"
@@ -43,6 +44,7 @@ const (
 type System struct {
 	name   string
 	values experiment.Knobs // as accepted
+	code   string           // version of what it can execute; that of the build once a change has chosen other parts
 	active experiment.Knobs // as in effect: behind values during a drain
 
 	scaling *experiment.Scaling // nil: everything takes what the spec says
@@ -121,7 +123,7 @@ func (s *System) Checks() *result.Checks { return s.verdict() }
 
 // assemble builds from the clock upwards.
 func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System, err error) {
-	s = &System{name: spec.Name, values: v, scaling: spec.Scaling, active: v, state: StateRunning, version: 1}
+	s = &System{name: spec.Name, values: v, code: code.Of(v), scaling: spec.Scaling, active: v, state: StateRunning, version: 1}
 	defer func() {
 		if err != nil {
 			s.Close()

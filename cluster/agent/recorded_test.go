@@ -17,8 +17,8 @@ import (
 	"drtmx/cluster/system"
 	"drtmx/cluster/system/systemtest"
 	"drtmx/engine"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 )
 
 // recordSession runs a live cluster with changes, each at least one window and a
@@ -291,7 +291,7 @@ func TestBadSessionsAreRefusedWithOneLine(t *testing.T) {
 		"other format":   {strings.Replace(good, `"format":1`, `"format":2`, 1), "format 2, this drtmx reads 1"},
 		"later format":   {strings.Replace(good, `"format":1`, `"format":7,"new":true`, 1), "format 7"},
 		"no format":      {strings.Replace(good, `"format":1,`, ``, 1), "format"},
-		"other code":     {strings.Replace(good, `"code":"`+result.CodeVersion(), `"code":"zzz`, 1), "recorded by code zzz"},
+		"other code":     {strings.Replace(good, `"code":"`+code.Build(), `"code":"zzz`, 1), "recorded by code zzz"},
 		"not JSON":       {head + "{]\n", "line 2"},
 		"unknown record": {head + `{"later":{}}` + "\n", "line 2"},
 		"two fields":     {head + `{"end":{},"failed":{}}` + "\n", "one field"},

@@ -15,7 +15,7 @@ import (
 	"drtmx/cluster/runs"
 	"drtmx/cluster/web"
 	"drtmx/dashboard/charts"
-	"drtmx/engine/result"
+	"drtmx/engine/code"
 )
 
 func kernelCommand() *cobra.Command {
@@ -114,7 +114,7 @@ func doctorCommand() *cobra.Command {
 
 func needs() []need {
 	out := []need{
-		{"drtmx", true, true, fmt.Sprintf("code %s, %s, %s/%s, %d cores", result.CodeVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()), ""},
+		{"drtmx", true, true, fmt.Sprintf("code %s, %s, %s/%s, %d cores", code.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()), ""},
 		{"charts", charts.HasLibrary(), false, "echarts in this binary, for interactive charts", "install npm and run make build, or use drtmx up --cdn"},
 	}
 	out = append(out, storeNeed(), portNeed())

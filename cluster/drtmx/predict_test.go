@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/result"
+	"drtmx/engine/code"
 )
 
 type predicted struct {
@@ -37,7 +37,7 @@ func TestPredictComputesAndRecords(t *testing.T) {
 	for _, r := range p.Rows {
 		own := r.Predictions[0] // what is recorded follows
 		if r.Figure != "3-22a" || (r.Published == nil) != (r.Verdict == "withheld") || (r.Error == nil) != (r.Published == nil) ||
-			own.Name != "one" || own.Scale != "quick" || own.Code == result.CodeVersion() || own.Command != "drtmx predict --run --figures 3-22a --scale quick" {
+			own.Name != "one" || own.Scale != "quick" || own.Code == code.Build() || own.Command != "drtmx predict --run --figures 3-22a --scale quick" {
 			t.Errorf("%+v", r)
 		}
 		if r.Published == nil {

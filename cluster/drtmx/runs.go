@@ -283,7 +283,7 @@ func keptText(k *keep.Kept, ref string) (string, error) {
 			line([]string{"knobs", ""}[min(i, 1)], fmt.Sprintf("%s=%s", name, experiment.Format(name, r.Spec[name])))
 		}
 		line("digest", r.Digest)
-		line("code", r.Code+ifOther(r.Code))
+		line("code", r.Code+ifOther(r.Current()))
 		if line("again", "drtmx run "+strings.Join(settingsOf(r.Spec), " ")); k.Kind == runs.KindSession {
 			line("replay", fmt.Sprintf("drtmx runs show %v --session s.jsonl; drtmx replay s.jsonl", k.ID))
 		}
@@ -293,7 +293,7 @@ func keptText(k *keep.Kept, ref string) (string, error) {
 	line("about", k.About)
 	line("runs", fmt.Sprintf("%d, the first is %v.1", len(k.Results), k.ID))
 	line("digest", k.Digest)
-	line("code", k.Code+ifOther(k.Code))
+	line("code", k.Code+ifOther(k.Current()))
 	line("checks", checksText(k.Checks))
 	v, err := k.Value()
 	if err != nil {
@@ -315,11 +315,11 @@ func keptText(k *keep.Kept, ref string) (string, error) {
 	return b.String(), nil
 }
 
-func ifOther(code string) string {
-	if code == result.CodeVersion() {
+func ifOther(current bool) string {
+	if current {
 		return ""
 	}
-	return " (not this one, " + result.CodeVersion() + ")"
+	return " (this program computes it with other code)"
 }
 
 // settingsOf is a spec as flags of drtmx run.

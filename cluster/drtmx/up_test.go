@@ -18,6 +18,7 @@ import (
 	"drtmx/cluster/agent"
 	"drtmx/cluster/system"
 	"drtmx/engine"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -90,7 +91,7 @@ func TestUpIsReplayed(t *testing.T) {
 	if text := ok(t, "replay", file, "--html", page); !strings.Contains(text, "same digest") {
 		t.Error(text)
 	}
-	for _, want := range []string{result.CodeVersion(), "<!doctype html>", "same digest", "phase.validation", "coroutines: "} {
+	for _, want := range []string{code.Build(), "<!doctype html>", "same digest", "phase.validation", "coroutines: "} {
 		if b, err := os.ReadFile(page); err != nil || !bytes.Contains(b, []byte(want)) {
 			t.Errorf("%v: no %q in the session's page", err, want)
 		}
@@ -108,7 +109,7 @@ func TestUpIsReplayed(t *testing.T) {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	other := filepath.Join(t.TempDir(), "other.jsonl")
-	os.WriteFile(other, bytes.Replace(b, []byte(result.CodeVersion()), []byte("src-0"), 1), 0o644)
+	os.WriteFile(other, bytes.Replace(b, []byte(code.Build()), []byte("src-0"), 1), 0o644)
 	if code, _, errs := call("replay", other); code != misused || !strings.Contains(errs, "recorded by code src-0") {
 		t.Errorf("exit %d: %s", code, errs)
 	}

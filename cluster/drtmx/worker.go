@@ -15,8 +15,8 @@ import (
 
 	"drtmx/cluster/lab"
 	"drtmx/cluster/work"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 )
 
 const defaultServer = "nats://127.0.0.1:4222"
@@ -57,7 +57,7 @@ func workerCommand() *cobra.Command {
 				return err
 			}
 			defer q.Close()
-			w := work.Worker{Name: name, Code: result.CodeVersion(), Parallel: parallel, MemoryBytes: bytes, Compute: lab.Compute, Log: say}
+			w := work.Worker{Name: name, Code: code.Build(), Parallel: parallel, MemoryBytes: bytes, Compute: lab.Compute, Log: say}
 			if w.Parallel == 0 {
 				w.Parallel = runtime.GOMAXPROCS(0)
 			}

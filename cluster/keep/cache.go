@@ -5,6 +5,7 @@ import (
 
 	"drtmx/cluster/runs"
 	"drtmx/engine/batch"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -66,7 +67,7 @@ type Computing interface {
 }
 
 func (c storeCache) Compute(pkg, name string, options any, compute func() ([]byte, error)) ([]byte, error) {
-	key, err := runs.Key(result.CodeWith(pkg), "computed", pkg, name, options)
+	key, err := runs.Key(code.OfPackage(pkg), "computed", pkg, name, options)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (c storeCache) Compute(pkg, name string, options any, compute func() ([]byt
 
 // StoreKey makes a key of the store from one of the engine, whatever its form. It is that of the run's point as well.
 func StoreKey(k string) string {
-	key, err := runs.Key(result.CodeVersion(), "result", k)
+	key, err := runs.Key("result", k)
 	if err != nil {
 		return "" // a string is always JSON; the store refuses "" in any case
 	}

@@ -2,6 +2,7 @@ package keep
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"drtmx/cluster/runs"
 	"drtmx/cluster/words"
 	"drtmx/engine/batch"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -122,7 +124,7 @@ func Sweep(s *runs.Store, note string, spec experiment.Spec, r *batch.SweepResul
 	if k.Document, err = compactJSON(doc); err != nil {
 		return 0, err
 	}
-	if k.Identity, err = runs.Key(result.CodeVersion(), "sweep", base, r.Axes, doc.Runs); err != nil {
+	if k.Identity, err = runs.Key(k.Code, "sweep", base, r.Axes, doc.Runs); err != nil {
 		return 0, err
 	}
 	return s.Keep(k.Kept, members)
@@ -146,7 +148,7 @@ func Figure(s *runs.Store, note string, f FigureRecord) (runs.ID, error) {
 	if err != nil {
 		return 0, err
 	}
-	k := keeping{runs.Kept{Kind: runs.KindFigure, Form: FormFigure, Note: note, Code: result.CodeVersion(), Digest: f.Digest}}
+	k := keeping{runs.Kept{Kind: runs.KindFigure, Form: FormFigure, Note: note, Code: cmp.Or(result.CodeOf(f.Runs...), code.Build()), Digest: f.Digest}}
 	k.together(f.Runs)
 	if k.About = strings.TrimSpace(f.ID+" "+f.Scale+" "+words.Knobs(f.Set)) + ": " + f.About; len(f.Runs) == 0 {
 		k.WallMS = f.WallMS // else that of its runs, which it need not have waited for
@@ -157,7 +159,7 @@ func Figure(s *runs.Store, note string, f FigureRecord) (runs.ID, error) {
 	if k.Spec, err = compactJSON(f.Set); err != nil {
 		return 0, err
 	}
-	if k.Identity, err = runs.Key(result.CodeVersion(), "figure", f.ID, f.Scale, f.Set, f.Variant); err != nil {
+	if k.Identity, err = runs.Key(k.Code, "figure", f.ID, f.Scale, f.Set, f.Variant); err != nil {
 		return 0, err
 	}
 	return s.Keep(k.Kept, members)
@@ -220,6 +222,7 @@ func (k *keeping) together(rs []*result.Result) {
 	if n == 0 {
 		return
 	}
+	k.Code = result.CodeOf(rs...)
 	k.Digest, k.Steady = hex.EncodeToString(h.Sum(nil)[:8]), &steady
 	if k.Checks = nil; judged {
 		k.Checks = &passed
@@ -305,7 +308,7 @@ func pointMembers(rs []*result.Result) (out []runs.Member, err error) {
 // PointKey is the key of a result as a point of a run store.
 func PointKey(r *result.Result) (string, error) {
 	if r == nil {
-		return runs.Key(result.CodeVersion(), "none")
+		return runs.Key("none")
 	}
 	spec, err := experiment.SpecOf("", canonical(r.Spec))
 	if err != nil {

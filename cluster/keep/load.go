@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"drtmx/cluster/runs"
 	"drtmx/cluster/tidy"
 	"drtmx/engine/batch"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -17,6 +19,14 @@ import (
 type Kept struct {
 	*runs.Kept
 	Results []*result.Result // nil where one has left the cache of points
+}
+
+// Current says whether this program would compute all of it with the same code again.
+func (k *Kept) Current() bool {
+	if len(k.Results) == 0 {
+		return k.Code == code.Build()
+	}
+	return !slices.ContainsFunc(k.Results, func(r *result.Result) bool { return r == nil || !r.Current() })
 }
 
 // Load is a kept run by its id, or the run with a number in one as r12.3: then that is its only result.

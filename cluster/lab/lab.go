@@ -16,8 +16,8 @@ import (
 	"drtmx/cluster/words"
 	"drtmx/cluster/work"
 	"drtmx/engine/batch"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 )
 
 // Lab is where workers compute the points of sweeps and figures: a NATS server with JetStream that they and this process
@@ -72,7 +72,7 @@ func (l *Lab) Ask(ctx context.Context) (*Workers, error) {
 	}
 	var w Workers
 	for _, i := range list {
-		if i.Code == result.CodeVersion() {
+		if i.Code == code.Build() {
 			w.Same = append(w.Same, i)
 		} else {
 			w.Others = append(w.Others, i)
@@ -96,7 +96,7 @@ func (w *Workers) Trouble() string {
 	case len(w.Same) == 0 && len(w.Others) == 0:
 		return "no worker is there: points wait; start workers with drtmx worker --server URL"
 	case len(w.Same) == 0:
-		return fmt.Sprintf("no worker has this code (%s), %d have another: points wait; start workers of the same build", result.CodeVersion(), len(w.Others))
+		return fmt.Sprintf("no worker has this code (%s), %d have another: points wait; start workers of the same build", code.Build(), len(w.Others))
 	case w.Beyond > 0:
 		return fmt.Sprintf("no worker takes points that need %s, of which %d wait; start one with more memory: drtmx worker --memory", experiment.BytesText(w.BeyondBytes), w.Beyond)
 	}

@@ -15,6 +15,7 @@ import (
 	"drtmx/cluster/work"
 	"drtmx/engine"
 	"drtmx/engine/batch"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 	"drtmx/xstore/dataset"
@@ -60,7 +61,7 @@ func pointOf(spec experiment.Spec, v experiment.Knobs) (work.Point, error) {
 		return work.Point{}, err
 	}
 	e := experiment.EstimateOfValues(v)
-	return work.Point{Key: keep.StoreKey(k), Code: result.CodeVersion(), Spec: text, MemoryBytes: e.MemoryBytes, WallMS: e.WallMS}, nil
+	return work.Point{Key: keep.StoreKey(k), Code: code.Build(), Spec: text, MemoryBytes: e.MemoryBytes, WallMS: e.WallMS}, nil
 }
 
 // Compute is what workers do: the run of a point, as JSON. Every step of the simulator's progress is a sign of life.
@@ -151,11 +152,11 @@ func (s *sender) Run(ctx context.Context, spec experiment.Spec, v experiment.Kno
 func (s *sender) beyond(workers []work.Info) (n int, bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	code := result.CodeVersion()
+	build := code.Build()
 	for _, need := range s.asked { // order-free: counts
 		takes := false
 		for _, w := range workers {
-			takes = takes || w.Takes(code, need)
+			takes = takes || w.Takes(build, need)
 		}
 		if !takes {
 			n, bytes = n+1, max(bytes, need)
@@ -171,7 +172,7 @@ func Here() (r batch.Runner, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_ = q.Work(ctx, work.Worker{Name: "here", Code: result.CodeVersion(), Parallel: parallel, MemoryBytes: memory, Compute: computeOnce}) // that of Local has no error
+		_ = q.Work(ctx, work.Worker{Name: "here", Code: code.Build(), Parallel: parallel, MemoryBytes: memory, Compute: computeOnce}) // that of Local has no error
 	})
 	return newSender(q, parallel, memory), func() { cancel(); wg.Wait(); q.Close() }
 }

@@ -13,6 +13,7 @@ import (
 	"drtmx/cluster/system"
 	"drtmx/cluster/words"
 	"drtmx/engine"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -51,7 +52,7 @@ func apart(a, b string) (string, string) {
 // HeaderOf describes a system that was just opened.
 func HeaderOf(id string, sys system.System) Header {
 	v := sys.Values()
-	return Header{Format: Format, Code: result.CodeVersion(), Sys: id, Seed: v["seed"], WindowNS: WindowNS(v), Spec: sys.Spec(), Values: v}
+	return Header{Format: Format, Code: code.Build(), Sys: id, Seed: v["seed"], WindowNS: WindowNS(v), Spec: sys.Spec(), Values: v}
 }
 
 func WindowNS(v experiment.Knobs) int64 {
@@ -70,8 +71,8 @@ func WindowNS(v experiment.Knobs) int64 {
 func (s *Session) Replayable() error {
 	for i := range s.Segments {
 		g := &s.Segments[i]
-		if code := result.CodeVersion(); g.Header.Code != code {
-			return fmt.Errorf("recorded by code %s, this is %s: results may differ, so replay it with the build that wrote it", words.OneLine(g.Header.Code), code)
+		if build := code.Build(); g.Header.Code != build {
+			return fmt.Errorf("recorded by code %s, this is %s: results may differ, so replay it with the build that wrote it", words.OneLine(g.Header.Code), build)
 		}
 		for _, st := range g.Steps {
 			if st.Transaction != nil {
@@ -167,7 +168,7 @@ func Replay(ctx context.Context, r io.Reader, o ReplayOptions) (*Replayed, error
 	if o.Open == nil {
 		o.Open = system.OpenEngine
 	}
-	out := &Replayed{OK: true, Code: result.CodeVersion(), Segments: len(s.Segments), Torn: s.Torn}
+	out := &Replayed{OK: true, Code: code.Build(), Segments: len(s.Segments), Torn: s.Torn}
 	var total, before int64
 	for i := range s.Segments {
 		total += s.Segments[i].EndNS()

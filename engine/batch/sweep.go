@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"drtmx/engine"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/knob"
@@ -384,7 +385,7 @@ func keyOf(v experiment.Knobs) string {
 	if err != nil {
 		panic("engine: resolved values: " + err.Error())
 	}
-	sum := sha256.Sum256(append(text, result.CodeVersion()...))
+	sum := sha256.Sum256(append(text, code.Of(v)...))
 	return hex.EncodeToString(sum[:])
 }
 

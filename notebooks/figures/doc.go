@@ -1,6 +1,7 @@
 // Package figures draws the thesis's figures and tables from runs of the
-// simulator. There is one Go file per figure: its axes, its series, the runs
-// behind them, and the thesis's sentences about it as claims that are measured.
+// simulator. The packages chapter2 to chapter5 define them: axes, series, the runs
+// behind them, and the thesis's sentences as claims that are measured. Package figure has what a figure is, page what a page
+// tells beside its picture; here they are put together and found by their ids.
 //
 // In a notebook:
 //
@@ -18,13 +19,13 @@
 // half, what a thread has of cores and RNIC is the same (figure 4-7 keeps both).
 // Every quick figure computes one of its points at paper scale too, and
 // the difference is in the result (paper_gap). Those of chapter 5 have none, for a run at paper scale takes minutes: their
-// quick clusters have fewer machines and threads, as their notes say (fig5.go). Figures over time, and those of what has grown for half a minute,
+// quick clusters have fewer machines and threads, as their notes say (chapter5/clusters.go). Figures over time, and those of what has grown for half a minute,
 // have keys and time smaller by one factor at either scale, which their note tells, and no such point.
 //
 // Figures of throughput against latency have what was measured along both axes
 // and a point for each number of coroutines per thread; in claims about them
 // ratios are at equal load. On TPC-C/no they are drawn twice, with the correct
-// protocol and with aborts ignored; fig4_curves.go says why and which of them a
+// protocol and with aborts ignored; chapter4/curves.go says why and which of them a
 // claim is about.
 //
 // Figures about models alone (3-12, 3-13a and b, 3-14a and b, 3-22a, Table 3-2) are computed from the code that servers and

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"drtmx/engine/result"
+	"drtmx/engine/code"
 	"drtmx/notebooks/figures/figure"
 	"drtmx/notebooks/figures/prediction"
 	"drtmx/notebooks/figures/published"
@@ -50,7 +50,7 @@ func Report(t *prediction.Table, name string) *prediction.Report {
 	type version struct{ code, runs string }
 	known := map[figure]version{}
 	InOrder(t)
-	return prediction.Of(t, name, result.CodeVersion(), func(id, scale string) (code, runs string) {
+	return prediction.Of(t, name, code.Build(), func(id, scale string) (code, runs string) {
 		at := figure{id, scale}
 		if v, ok := known[at]; ok {
 			return v.code, v.runs

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"drtmx/engine/result"
 	"drtmx/notebooks/figures/figure"
 	"drtmx/notebooks/figures/figure/figuretest"
 	"drtmx/notebooks/figures/prediction"
@@ -22,7 +21,7 @@ func TestPredictions(t *testing.T) {
 	}}
 	table := PredictionsOf("now", f)
 	value := func(text, span, verdict string) prediction.Value {
-		return prediction.Value{Name: "now", Scale: figure.Quick, Code: result.CodeVersion(), Command: "drtmx predict --run --figures t4-3 --scale quick", Value: text, Range: span, Verdict: verdict}
+		return prediction.Value{Name: "now", Scale: figure.Quick, Code: Get("t4-3").Code(figure.Quick), Command: "drtmx predict --run --figures t4-3 --scale quick", Value: text, Range: span, Verdict: verdict}
 	}
 	want := []prediction.Value{value("104", "", figure.Holds), value("120", "90..120", figure.Contradicted), value("104", "", prediction.Withheld), value("", "", figure.Holds)}
 	if len(table.Rows) != len(want) {

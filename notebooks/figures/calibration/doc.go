@@ -1,7 +1,7 @@
 // Package calibration holds the simulator to published numbers of the
 // primitives: `drtmx verify`, and `drtmx fit`, which adjusts the fitted parameters.
 //
-// rows.csv has the numbers with their use. The fitted parameters of the hardware
+// Package published has the numbers with their use (rows.csv). The fitted parameters of the hardware
 // profiles may be fitted to fit rows and to nothing else; constant rows are
 // configured; check rows are compared and never fitted; order rows must hold.
 // A row is measured by runs of its own, by a claim of a figure, or by an experiment

@@ -12,8 +12,8 @@ import (
 
 	"drtmx/cluster"
 	"drtmx/dashboard/charts"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 )
 
 // Recipe is a figure that can be computed, possibly with other knobs than the
@@ -136,33 +136,32 @@ func knobText(k experiment.Knobs) string {
 	return strings.Join(parts, ", ")
 }
 
-// Version is what makes a figure's numbers: the code, and a digest of the specs of its runs.
-func (r *Recipe) Version(scale string) (code, runs string) {
+// Version is what makes a figure's numbers: the code that its runs execute, and a digest of their specs.
+func (r *Recipe) Version(scale string) (version, runs string) {
 	if r.Definition.Compute != nil {
-		return r.Code(), ""
+		return code.OfPackage(ComparePackage), ""
 	}
-	h := sha256.New()
 	specs, err := r.Specs(scale)
 	Must(err) // a figure's own specs are right
+	if len(specs) == 0 {
+		return code.Build(), ""
+	}
+	h, versions := sha256.New(), make([]string, 0, len(specs))
 	for _, s := range specs {
 		v, err := experiment.Resolve(s)
 		Must(err)
 		text, err := json.Marshal(v)
 		Must(err)
 		h.Write(text) // a hash does not fail
+		versions = append(versions, code.Of(v))
 	}
-	if len(specs) == 0 {
-		return result.CodeVersion(), ""
-	}
-	return result.CodeVersion(), "runs-" + hex.EncodeToString(h.Sum(nil))[:16]
+	return code.Join(versions...), "runs-" + hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// Code is the version of what makes the figure's numbers.
-func (r *Recipe) Code() string {
-	if r.Definition.Compute != nil {
-		return result.CodeWith(ComparePackage)
-	}
-	return result.CodeVersion()
+// Code is the version of the code that makes the figure's numbers.
+func (r *Recipe) Code(scale string) string {
+	version, _ := r.Version(scale)
+	return version
 }
 
 // firstSystems is the first chapter whose figures are about systems.

@@ -9,7 +9,7 @@ import (
 	"drtmx/notebooks/figures/published"
 )
 
-// The states of TPC-C/no; fig4_curves.go says why there are two.
+// The states of TPC-C/no; chapter4/curves.go says why there are two.
 const (
 	StateIgnored = "aborts ignored"
 	StateCorrect = "correct protocol"

@@ -15,7 +15,6 @@ import (
 	"drtmx/cluster/whole"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"drtmx/notebooks/figures"
 )
 
@@ -47,6 +46,7 @@ type Gallery struct {
 	o     Options
 	list  figures.Infos
 	state state
+	codes map[string]string // of figures, by id: what would make them now
 }
 
 // state is what gallery.json has.
@@ -164,7 +164,7 @@ func (g *Gallery) Add(f *figures.Figure) error {
 			return err
 		}
 	}
-	e := entry{Code: result.CodeVersion(), WallMS: f.WallMS, Verdicts: f.Verdicts(), Sketch: f.Sketch()}
+	e := entry{Code: g.code(f.ID), WallMS: f.WallMS, Verdicts: f.Verdicts(), Sketch: f.Sketch()}
 	for i := range f.Claims {
 		if f.Claims[i].Withheld {
 			e.Withheld++
@@ -180,8 +180,19 @@ func (g *Gallery) Fail(id string, why error) error {
 	if err := g.write(pageOf(id), g.planned(g.at(id), text)); err != nil {
 		return err
 	}
-	g.state.Figures[id] = entry{Code: result.CodeVersion(), Failed: text}
+	g.state.Figures[id] = entry{Code: g.code(id), Failed: text}
 	return g.kept()
+}
+
+// code is the version of the code that makes a figure now.
+func (g *Gallery) code(id string) string {
+	if _, ok := g.codes[id]; !ok {
+		if g.codes == nil {
+			g.codes = map[string]string{}
+		}
+		g.codes[id] = figures.Get(id).Code(g.o.Scale)
+	}
+	return g.codes[id]
 }
 
 // kept writes what there is now.

@@ -12,8 +12,8 @@ import (
 	"drtmx/cluster"
 	"drtmx/cluster/shell"
 	"drtmx/dashboard/charts"
+	"drtmx/engine/code"
 	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"drtmx/notebooks/figures"
 	"drtmx/notebooks/figures/page"
 )
@@ -67,7 +67,7 @@ func heading(x cluster.FigureInfo) string {
 }
 
 func (g *Gallery) shown(i int) shownPage {
-	p := shownPage{Style: template.CSS(style), Figure: g.list[i], Heading: heading(g.list[i]), Command: g.command(), Code: result.CodeVersion()}
+	p := shownPage{Style: template.CSS(style), Figure: g.list[i], Heading: heading(g.list[i]), Command: g.command(), Code: g.code(g.list[i].ID)}
 	if i > 0 {
 		p.Before = &g.list[i-1]
 	}
@@ -170,7 +170,7 @@ func (c shownCard) Claims() bool { return c.Verdicts != cluster.Verdicts{} || c.
 
 // index writes the index.
 func (g *Gallery) index() error {
-	x := shownIndex{Style: template.CSS(style), Scale: g.o.Scale, Command: g.command(), Code: result.CodeVersion()}
+	x := shownIndex{Style: template.CSS(style), Scale: g.o.Scale, Command: g.command(), Code: code.Build()}
 	x.There, x.All = g.Count()
 	for _, info := range g.list {
 		if len(x.Chapters) == 0 || x.Chapters[len(x.Chapters)-1].N != info.Chapter {
@@ -187,7 +187,7 @@ func (g *Gallery) index() error {
 			if !info.Instant { // its claims are those of the others
 				add(&x.Verdicts, e.Verdicts)
 			}
-			if e.Code != x.Code {
+			if e.Code != g.code(info.ID) {
 				card.Older = e.Code
 			}
 		default:

@@ -34,7 +34,7 @@ type toldRun struct {
 func behind(r *figure.Recipe, f *figure.Figure) behindFigure {
 	b := behindFigure{Ended: f.Partial == nil}
 	if r.Definition.Form != figure.FormDots {
-		b.fact("code version", r.Code())
+		b.fact("code version", r.Code(f.Scale))
 	}
 	b.fact("scale", f.Scale)
 	if c := f.Computed; c != nil {
