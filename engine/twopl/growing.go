@@ -67,11 +67,9 @@ func (s *session) begin(a *access) {
 
 // collect sends what is to be asked, and takes all answers.
 func (s *session) collect() {
-	if !s.over {
-		for i, a := range s.set {
-			if a.asked && a.rep == nil {
-				s.ask(i)
-			}
+	for i, a := range s.set {
+		if a.asked && a.rep == nil {
+			s.ask(i)
 		}
 	}
 	if err := s.c.Wait(); err != nil {
