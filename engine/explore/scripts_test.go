@@ -39,13 +39,21 @@ var scripts = []struct {
 	{"readers-of-deleted/occ", "snapshots", "d4; r6 | r6 | r4 w1; " + strings.Repeat("r6 | ", 10) + "i4; " + strings.Repeat("r6 | ", 11) + "r4 r1 | r4 r1",
 		with(remembered("occ"), experiment.Knobs{"nodes": 5, "ts.gc_ns": "10us", "duration_ns": "400us", "explore.unit_ns": "30us"}), 2, 160},
 	// Who shares the lock of a gap and inserts into it has to have it alone.
-	{"shared-gap-there/nowait", "transactions", "r8 i8; r9 i9; r8 r9", experiment.Knobs{"cc": "nowait", "nowait.mode": "E/S", "phase.lock": "two-sided", "phase.commit": "two-sided"}, 1, 20},
-	{"shared-gap-here/nowait", "transactions", "r9 r1 r4 w0 i9; r9 r0; r7", experiment.Knobs{"cc": "nowait", "nowait.mode": "E/S", "phase.lock": "two-sided", "phase.commit": "two-sided"}, 2, 0},
+	{"shared-gap-there/nowait", "transactions", "r8 i8; r9 i9; r8 r9", byCPU, 1, 20},
+	{"shared-gap-here/nowait", "transactions", "r9 r1 r4 w0 i9; r9 r0; r7", byCPU, 2, 0},
 	{"shared-gap-by-rnic/nowait", "transactions", "r8 r9 i8; r8 r9 i9; r8 r9", experiment.Knobs{"cc": "nowait", "nowait.mode": "E/S"}, 1, 0},
 	// A record is announced and not awaited, and its transaction commits, or gives up over another one.
 	{"announced/occ", "transactions", "a0 w1; w1 r0; r0 r1", experiment.Knobs{"txn.speculative": true}, 1, 0},
 	{"announced/nowait", "transactions", "a0 w1; w1 r0; r0 r1", experiment.Knobs{"cc": "nowait", "txn.speculative": true}, 1, 20},
 	{"announced/2pl", "transactions", "a0 w1; w1 r0; r0 r1", experiment.Knobs{"cc": "2pl", "2pl.timeout_ns": "500us", "txn.speculative": true}, 1, 0},
+	// Records that all want, and gaps that they fill, under each kind of lock of no-wait.
+	{"records/nowait", "transactions", "w0 r1; w1 r0; r0 r1", experiment.Knobs{"cc": "nowait"}, 3, 0},
+	{"records-here/nowait", "transactions", "w0 r1; w1 r0; r0 r1; w0 r1; w1 r0; r0 r1", with(byCPU, experiment.Knobs{"threads": 2, "explore.unit_ns": 500}), 8, 0},
+	{"upgrades/nowait", "transactions", "r0; r0; w0", experiment.Knobs{"cc": "nowait", "nowait.mode": "E/S"}, 3, 0},
+	{"upgrades-here/nowait", "transactions", "r0; r0; w0", byCPU, 3, 0},
+	{"shared/nowait", "transactions", "w0; r0; r1", experiment.Knobs{"cc": "nowait", "nowait.mode": "E/S"}, 3, 0},
+	{"gaps/nowait", "transactions", "r8 i9; r9 i8; r8 r9", experiment.Knobs{"cc": "nowait"}, 3, 0},
+	{"gaps-here/nowait", "transactions", "r8 i9; r9 i8; r8 r9", byCPU, 3, 0},
 	// Cycles of Rococo's, and read-only transactions between writers.
 	{"crossing/rococo", "transactions", crossing, experiment.Knobs{"cc": "rococo"}, 3, 0},
 	{"between/rococo", "transactions", "r0 r1; w0 w1", experiment.Knobs{"cc": "rococo", "explore.unit_ns": 20_000}, 3, 0}, // who writes begins and ends between two reads
@@ -64,6 +72,9 @@ var scripts = []struct {
 	{"session/gts", "snapshots", ownWrites, with(stale("occ", "gts"), experiment.Knobs{"oracle": true}), 1, 0},
 	{"session/vts", "snapshots", "w0; r7 | w0 | r0; r6", with(stale("occ", "vts"), experiment.Knobs{"oracle": true}), 4, 0}, // which depends on another one's
 }
+
+// byCPU has the CPUs of servers lock.
+var byCPU = experiment.Knobs{"cc": "nowait", "nowait.mode": "E/S", "phase.lock": "two-sided", "phase.commit": "two-sided"}
 
 const ownWrites = "w0 | r0 r1; w1 | r1 r0"
 

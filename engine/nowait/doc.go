@@ -99,7 +99,7 @@
 // # Left out, and caveats
 //
 //   - The paper's single WRITE of lock and row: where a row passes a line the word is free before
-//     the rest of the value is there (variant AsPublished). On the profiles here nobody sees that:
+//     the rest of the value is there (Config.AsPublished). On the profiles here nobody sees that:
 //     an RNIC's CAS crosses PCIe twice before the READ behind it is executed, which takes longer than
 //     the last lines of a row of 4 KB, unless the bus is narrow.
 //   - The gaps of one server share 16,384 lock words: two that share one exclude each other.
