@@ -54,6 +54,12 @@ var scripts = []struct {
 	{"shared/nowait", "transactions", "w0; r0; r1", experiment.Knobs{"cc": "nowait", "nowait.mode": "E/S"}, 3, 0},
 	{"gaps/nowait", "transactions", "r8 i9; r9 i8; r8 r9", experiment.Knobs{"cc": "nowait"}, 3, 0},
 	{"gaps-here/nowait", "transactions", "r8 i9; r9 i8; r8 r9", byCPU, 3, 0},
+	// The same under queues.
+	{"records/2pl", "transactions", "w0 r1; w1 r0; r0 r1", queues, 3, 0},
+	{"crossed/2pl", "transactions", "r0 w1; r1 w0; r0 r1", queues, 3, 0},
+	{"both/2pl", "transactions", "w0 w1; r0 r1; r1 r0", queues, 3, 0},
+	{"gaps/2pl", "transactions", "r8 i9; r9 i8; r8 r9", queues, 3, 0},
+	{"skewed/2pl", "snapshots", skewed, experiment.Knobs{"cc": "2pl"}, 4, 0},
 	// Cycles of Rococo's, and read-only transactions between writers.
 	{"crossing/rococo", "transactions", crossing, experiment.Knobs{"cc": "rococo"}, 3, 0},
 	{"between/rococo", "transactions", "r0 r1; w0 w1", experiment.Knobs{"cc": "rococo", "explore.unit_ns": 20_000}, 3, 0}, // who writes begins and ends between two reads
@@ -75,6 +81,9 @@ var scripts = []struct {
 
 // byCPU has the CPUs of servers lock.
 var byCPU = experiment.Knobs{"cc": "nowait", "nowait.mode": "E/S", "phase.lock": "two-sided", "phase.commit": "two-sided"}
+
+// queues end a deadlock soon.
+var queues = experiment.Knobs{"cc": "2pl", "2pl.timeout_ns": "500us"}
 
 const ownWrites = "w0 | r0 r1; w1 | r1 r0"
 
