@@ -58,7 +58,6 @@
 // Where things are: session.go has the order of the phases, word.go the lock word, growing.go and
 // commit.go the two phases, gap.go and insert.go what is not there yet or no more; message.go is what
 // the coordinator sends two-sided, handler.go what CPUs do with lock words; scale.go the costs.
-// rules.go lists the decisions into which variant.go plants faults; nothing else knows of them.
 //
 // # Who owns a lock word
 //
