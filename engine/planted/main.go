@@ -13,7 +13,7 @@ import (
 )
 
 // shareSize is about how many bugs a share has.
-const shareSize = 12
+const shareSize = 8
 
 func main() {
 	only := flag.String("only", "", "plant these bugs, names with commas between them")
