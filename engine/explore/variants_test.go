@@ -130,6 +130,9 @@ var sound = []experiment.Knobs{
 // faults are planted in has all of the scripts, and the others share them out.
 func TestFindsNothingInCorrectProtocols(t *testing.T) {
 	var scripts []experiment.Knobs
+	for _, script := range []string{"w0; r0; r1", "r0; r0; w0", "r0 w1; r1 w0; r0 r1", "w0 w1; r0 r1; r1 r0"} { // which show faults of locks
+		scripts = append(scripts, experiment.Knobs{"workload.script": script})
+	}
 	seen := map[string]bool{}
 	for _, f := range faults {
 		if !seen[f.script] {
