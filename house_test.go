@@ -72,7 +72,7 @@ var rows = [][]string{
 	{"notebooks/figures/page"},
 	{"notebooks/figures"},
 	{"notebooks/figures/calibration", "notebooks/figures/gallery"},
-	{"cluster/drtmx", "kernel"},
+	{"cluster/drtmx", "engine/planted", "kernel"},
 }
 
 // floors is the number of each room's row.

@@ -124,7 +124,7 @@ func TestPruning(t *testing.T) {
 func TestOneOrderIsOneHistory(t *testing.T) {
 	for _, set := range []experiment.Knobs{
 		{}, {"preset": "fasst"}, {"preset": "farm", "workload.script": "r0; w0; w0"}, {"cc": "nowait", "nowait.mode": "E/S"}, {"workload.script": "r8 i9; r9 i8; r8 r9"},
-		{"cc": "occ-unlock-not-won", "workload.script": "w0; w0; w0"}, {"cc": "nowait-value-before-lock"}, {"workload.variant": "as-published", "workload.script": "w0 w1; r0 r1"},
+		{"cc": "occ-unlock-not-won", "workload.script": "w0; w0; w0"}, {"cc": "occ-cas-ignores-expected", "workload.script": "r0 w1; w0 r1; w0 w1"}, {"workload.variant": "as-published", "workload.script": "w0 w1; r0 r1"},
 	} {
 		sys, err := newSystem(tiny(t, set))
 		if err != nil {

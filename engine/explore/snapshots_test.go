@@ -87,7 +87,6 @@ var snapshotFaults = []struct {
 	{"2pl-snapshots-as-published-wait", twoReaders, experiment.Knobs{"ts.clock_drift_ns": 20_000, "seed": 3}, "G-single"},
 	{"2pl-snapshots-reads-not-raised", skewed, nil, "G2"},
 	{"2pl-snapshots-slot-reused", skewed, nil, "lock-left"},
-	{"2pl-tuple-of-read", skewed, nil, "G2"},
 	{"occ-snapshots-no-wait", twoReaders, nil, "G-single"},
 	{"occ-snapshots-slot-reused", skewed, nil, "lock-left"},
 	{"occ-tuple-of-read", torn, ahead(2, nil), "G-single"},

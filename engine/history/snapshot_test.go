@@ -364,3 +364,28 @@ func TestWeaken(t *testing.T) {
 		t.Errorf("%+v", r.Report())
 	}
 }
+
+// A component has a short cycle through a snapshot, which the claim of snapshots allows, and a longer one of read-write transactions
+// alone, which breaks what these promise one another: that one is told.
+func TestAllowedCycleHidesNoOther(t *testing.T) {
+	const x, y, z, p, q, r = Key('x'), Key('y'), Key('z'), Key('p'), Key('q'), Key('r')
+	read, write := func(k Key) Read { return Read{Key: k, Version: 2} }, func(k Key) Write { return Write{Key: k, Old: 2, New: 4} }
+	writer := func(id uint64, reads []Read, writes ...Write) Txn {
+		return Txn{ID: id, Session: uint32(id), Begin: 10, End: 100, Reads: reads, Writes: writes}
+	}
+	all := []Txn{
+		writer(1, []Read{read(x)}, write(z), write(r)), // before 2, which overwrites x, and so on round
+		writer(2, []Read{read(p)}, write(x), write(y)),
+		writer(3, []Read{read(q)}, write(p)),
+		writer(4, []Read{read(r)}, write(q)),
+		{ID: 5, Session: 5, Begin: 10, End: 100, Level: LevelSnapshot, Reads: []Read{{Key: y, Version: 4}, read(z)}}, // behind 2, before 1
+	}
+	o := Options{Claim: SnapshotIsolation, Writers: StrictSerializable, Initial: 2, KeyName: letter}
+	if rep := Check(slices.Concat(all[:2], all[4:]), o); rep.Failed() || len(rep.Anomalies) != 1 || rep.Anomalies[0].Kind != G2 {
+		t.Errorf("with the snapshot's cycle alone: %v, %+v, want a G2 that is allowed", rep.OK, rep.Anomalies)
+	}
+	rep := Check(all, o)
+	if !rep.Failed() || len(rep.Anomalies) != 1 || rep.Anomalies[0].Kind != G2 || len(rep.Anomalies[0].Cycle) != 4 {
+		t.Errorf("with a cycle of four writers too: %v, %+v, want it", rep.OK, rep.Anomalies)
+	}
+}

@@ -24,7 +24,7 @@ func (s *session) writeBack() error {
 	for _, a := range s.set {
 		if a.Out != nil && !a.Delete {
 			a.held = none
-			s.cfg.writeBack(s, a)
+			s.postWriteBack(a)
 		}
 	}
 	return s.releaseByRNIC()
@@ -50,6 +50,10 @@ func (s *session) holding() []*hold {
 // finds the lock free finds the new value too.
 func (s *session) postWriteBack(a *access) {
 	put64(a.Out, a.free)
+	if s.cfg.AsPublished {
+		s.write(a, a.at, a.Out)
+		return
+	}
 	l := s.c.List(a.at, true)
 	l.Write(at(a.loc, valueAt), a.Out[txn.Front:])
 	l.Write(a.at, a.Out[:txn.Front])

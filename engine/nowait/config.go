@@ -81,8 +81,9 @@ type Config struct {
 	// possible.
 	NoRDMA bool
 
-	// Variant plants a known fault. Tests only.
-	Variant Variant
+	// AsPublished writes lock word and value back with a single WRITE, as the released code does. It is sound where a row
+	// lies in one line.
+	AsPublished bool
 }
 
 // Default has all optimisations on that need nobody's consent: all but passive acknowledgement

@@ -58,7 +58,6 @@
 // Where things are: session.go has the order of the phases, word.go the lock word, growing.go and
 // commit.go the two phases, gap.go and insert.go what is not there yet or no more; message.go is what
 // the coordinator sends two-sided, handler.go what CPUs do with lock words; scale.go the costs.
-// rules.go lists the decisions into which variant.go plants faults; nothing else knows of them.
 //
 // # Who owns a lock word
 //
@@ -99,7 +98,7 @@
 // # Left out, and caveats
 //
 //   - The paper's single WRITE of lock and row: where a row passes a line the word is free before
-//     the rest of the value is there (variant AsPublished). On the profiles here nobody sees that:
+//     the rest of the value is there (Config.AsPublished). On the profiles here nobody sees that:
 //     an RNIC's CAS crosses PCIe twice before the READ behind it is executed, which takes longer than
 //     the last lines of a row of 4 KB, unless the bus is narrow.
 //   - The gaps of one server share 16,384 lock words: two that share one exclude each other.

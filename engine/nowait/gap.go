@@ -70,7 +70,7 @@ func (s *session) lacks(a *access, gap store.Location) {
 func (s *session) lockGaps(first int) {
 	for _, a := range s.set[first:] {
 		if a.State == txn.Asked && a.by == byGap && !s.stops() {
-			s.cfg.absent(s, a)
+			s.lockGap(a)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func (s *session) lockGap(a *access) {
 	case s.cfg.Lock == OneSided:
 		version, ok = s.lockGapByRNIC(a, h, want)
 	case s.own(a):
-		if ok = lockWord(s.cfg.won, s.c, h.at.Addr, h.held, want); ok {
+		if ok = lockWord(s.c, h.at.Addr, h.held, want); ok {
 			h.held = max(h.held, want)
 		}
 		version = uint32(s.c.Load64(a.loc.Addr))
@@ -169,7 +169,7 @@ func (s *session) addLock(l *r2.List, h *hold, want lock, expect uint64) {
 
 // wonLock looks at the answer to it.
 func (s *session) wonLock(h *hold, want lock) bool {
-	if !s.cfg.won(want, u64(h.found), h.expect) {
+	if u64(h.found) != h.expect {
 		return false
 	}
 	h.held = want
@@ -177,7 +177,7 @@ func (s *session) wonLock(h *hold, want lock) bool {
 }
 
 // lockWord locks the word of a gap of the machine, of which somebody has a lock already.
-func lockWord(won wonRule, c *r2.Co, word r2.Addr, has, want lock) bool {
+func lockWord(c *r2.Co, word r2.Addr, has, want lock) bool {
 	expect, to := uint64(0), exclusiveBit
 	switch {
 	case want == none:
@@ -190,7 +190,7 @@ func lockWord(won wonRule, c *r2.Co, word r2.Addr, has, want lock) bool {
 	case has == shared:
 		expect = oneHolder
 	}
-	return won(want, c.LocalCAS(word, expect, to), expect)
+	return c.LocalCAS(word, expect, to) == expect
 }
 
 // lockGapByRPC asks the participant.
@@ -211,7 +211,7 @@ func (s *session) lockGapByRPC(a *access, h *hold, want lock) (version uint32, o
 // serveGap locks a gap and reads its version.
 func (p *protocol) serveGap(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	word, answer := u64(req), uint64(0)
-	if lockWord(p.cfg.won, c, r2.Addr(word&addrMask), lock(word>>60&3), lock(word>>62)) {
+	if lockWord(c, r2.Addr(word&addrMask), lock(word>>60&3), lock(word>>62)) {
 		answer = gapGranted
 	}
 	put64(rep, answer|uint64(uint32(c.Load64(r2.Addr(u64(req[8:]))))))

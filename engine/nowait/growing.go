@@ -167,7 +167,7 @@ func (s *session) takeHere(a *access) {
 		s.got(a, value)
 		return
 	}
-	if word, ok := s.cfg.lockHere(s.cfg.won, s.c, a.loc, a.want, value); !ok {
+	if word, ok := lockHere(s.c, a.loc, a.want, value); !ok {
 		s.refused(a, word)
 		return
 	}
@@ -194,7 +194,7 @@ func (s *session) request(a *access) {
 // postLock asks for lock and value.
 func (s *session) postLock(a *access, expect uint64) {
 	a.expect, a.State, a.by = expect, txn.Asked, byLock
-	s.cfg.lockAndRead(s, a)
+	s.lockThenRead(a)
 }
 
 func (s *session) addCAS(l *r2.List, a *access) {
@@ -286,7 +286,7 @@ func (s *session) acceptWord(a *access) (more bool) {
 func (s *session) acceptLock(a *access) {
 	s.c.TouchDMA(a.buf, len(a.value)) // what the CAS found is beside it
 	a.State = txn.Wanted
-	if found := u64(a.found); !s.cfg.won(a.want, found, a.expect) {
+	if found := u64(a.found); found != a.expect {
 		s.refused(a, found)
 		return
 	}
@@ -326,7 +326,7 @@ func (s *session) Write(x *txn.Access) error {
 	s.c.Compute(s.p.program.Upgrade)
 	switch {
 	case s.cfg.Lock == TwoSided && s.own(a):
-		if !s.cfg.upgradeHere(s.cfg.won, s.c, a.loc.Addr) {
+		if !upgradeHere(s.c, a.loc.Addr) {
 			return s.conflict(a)
 		}
 	case s.cfg.Lock == TwoSided:
@@ -343,7 +343,7 @@ func (s *session) Write(x *txn.Access) error {
 			return s.tx.Failed()
 		}
 		s.c.TouchDMA(found.Addr, len(found.B))
-		if !s.cfg.won(exclusive, u64(found.B), a.free+oneHolder) {
+		if u64(found.B) != a.free+oneHolder {
 			return s.conflict(a)
 		}
 	}

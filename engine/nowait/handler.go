@@ -12,7 +12,7 @@ import (
 
 // lockHere locks a record of the machine and then copies its value. If it does not get the lock it
 // returns the word that it found.
-func lockHere(won wonRule, c *r2.Co, loc store.Location, want lock, value []byte) (word uint64, ok bool) {
+func lockHere(c *r2.Co, loc store.Location, want lock, value []byte) (word uint64, ok bool) {
 	if want != none {
 		expect := freeWord(loc.Ref)
 		if want == shared {
@@ -20,7 +20,7 @@ func lockHere(won wonRule, c *r2.Co, loc store.Location, want lock, value []byte
 				return expect, false
 			}
 		}
-		if found := c.LocalCAS(loc.Addr+wordAt, expect, want.taken(expect)); !won(want, found, expect) {
+		if found := c.LocalCAS(loc.Addr+wordAt, expect, want.taken(expect)); found != expect {
 			return found, false
 		}
 	}
@@ -32,9 +32,9 @@ func lockHere(won wonRule, c *r2.Co, loc store.Location, want lock, value []byte
 const spinCycles = 40
 
 // upgradeHere makes the only shared lock of a record exclusive.
-func upgradeHere(won wonRule, c *r2.Co, row r2.Addr) bool {
+func upgradeHere(c *r2.Co, row r2.Addr) bool {
 	free := c.Load64(row+wordAt) &^ stateMask
-	return won(exclusive, c.LocalCAS(row+wordAt, free+oneHolder, free|exclusiveBit), free+oneHolder)
+	return c.LocalCAS(row+wordAt, free+oneHolder, free|exclusiveBit) == free+oneHolder
 }
 
 // unlockTries bounds how often a release tries again that meets others on the word: each of them
@@ -94,7 +94,7 @@ func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 			continue
 		}
 		value := rep[n+lockHead : n+lockHead+t.ValueBytes()]
-		if _, ok := p.cfg.lockHere(p.cfg.won, c, loc, p.wanted(item), value); !ok {
+		if _, ok := lockHere(c, loc, p.wanted(item), value); !ok {
 			p.undo(c, req[:got], rep[lockStatus:n])
 			put64(rep, uint64(got/lockItem)<<1)
 			return lockStatus
@@ -136,7 +136,7 @@ func (p *protocol) undo(c *r2.Co, req, rep []byte) {
 // serveUpgrade makes a shared lock exclusive.
 func (p *protocol) serveUpgrade(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	rep[0] = replyNo
-	if p.cfg.upgradeHere(p.cfg.won, c, r2.Addr(u64(req))) {
+	if upgradeHere(c, r2.Addr(u64(req))) {
 		rep[0] = replyYes
 	}
 	return 1
@@ -149,7 +149,7 @@ func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		row, n := r2.Addr(word&addrMask&^sharedHolder), int(word>>addrBits)
 		switch {
 		case n > 0:
-			p.cfg.store(p, c, row, req[commitItem:commitItem+n])
+			p.storeHere(c, row, req[commitItem:commitItem+n])
 		case word&sharedHolder != 0:
 			p.unlockHere(c, row, shared)
 		default:

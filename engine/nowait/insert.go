@@ -47,7 +47,7 @@ func (s *session) place() error {
 		return nil
 	}
 	if s.cfg.Lock == OneSided {
-		if err := s.cfg.insertGaps(s); err != nil {
+		if err := s.lockInsertGaps(); err != nil {
 			return err
 		}
 	}
@@ -122,7 +122,7 @@ func (s *session) placeHere() {
 		}
 		h := s.gapOf(a.Table.Store.Gap(a.Key))
 		if s.cfg.Lock == TwoSided && h.held != exclusive {
-			if !s.cfg.insertGapHere(s.cfg.won, s.c, h.at.Addr, h.held) {
+			if !lockWord(s.c, h.at.Addr, h.held, exclusive) {
 				s.conflict(a)
 				return
 			}
@@ -224,7 +224,7 @@ func (p *protocol) serveInsert(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 		item, has := u64(req), lock(u64(req[8:]))
 		t, key := p.db.TableOf(uint8(item>>56)), item&keyMask
 		x, err := store.Change{}, error(nil)
-		if p.cfg.Lock == TwoSided && has != exclusive && !p.cfg.insertGapHere(p.cfg.won, c, p.lockOf(t.Store.Gap(key)).Addr, has) {
+		if p.cfg.Lock == TwoSided && has != exclusive && !lockWord(c, p.lockOf(t.Store.Gap(key)).Addr, has, exclusive) {
 			err = errGapTaken
 		} else {
 			x, err = p.insert(c, t, key, rep[n:n+8]) // until the answer comes there
@@ -290,9 +290,7 @@ func (s *session) remove(of func(*access) bool, deleted bool) {
 func (p *protocol) removeHere(c *r2.Co, t *txn.Table, key uint64, at store.Ref, deleted bool) {
 	x, err := t.Store.Remove(c, key, at)
 	if err != nil {
-		if p.cfg.Variant == Correct {
-			p.cl.Fail(fmt.Errorf("nowait: key %d of table %s cannot be taken out: %w", key, t.Name, err))
-		}
+		p.cl.Fail(fmt.Errorf("nowait: key %d of table %s cannot be taken out: %w", key, t.Name, err))
 		return
 	}
 	if deleted {

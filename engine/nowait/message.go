@@ -156,7 +156,7 @@ func (s *session) endHere(h *hold, commit bool) {
 	held := h.held
 	h.held = none
 	if value := h.written(commit); value != nil {
-		s.cfg.store(s.p, s.c, h.at.Addr, value)
+		s.p.storeHere(s.c, h.at.Addr, value)
 		return
 	}
 	s.p.unlockHere(s.c, h.at.Addr, held)

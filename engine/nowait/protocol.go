@@ -24,7 +24,7 @@ const mostLosses = 4
 type protocol struct {
 	db         *txn.DB
 	cl         *r2.Cluster
-	cfg        *running // of transactions that begin now
+	cfg        *Config // of transactions that begin now
 	logs       *replication.Logs
 	rpc        rpcs
 	program    locking.Program
@@ -67,14 +67,8 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	return p, nil
 }
 
-// running is a configuration with every Auto resolved.
-type running struct {
-	Config
-	rules
-}
-
-// prepare checks a configuration and fills it in.
-func (p *protocol) prepare(c Config) (*running, error) {
+// prepare checks a configuration, fills it in and resolves every Auto.
+func (p *protocol) prepare(c Config) (*Config, error) {
 	c = c.withDefaults()
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -86,17 +80,13 @@ func (p *protocol) prepare(c Config) (*running, error) {
 		return nil, fmt.Errorf("replicas %d: fixed at %d when the database was opened; reset to change it", c.Replicas, p.cfg.Replicas)
 	}
 	c = c.Resolved()
-	return &running{c, c.Variant.rules()}, nil
+	return &c, nil
 }
 
 // Common is what all protocols say.
-func (c Config) Common() txn.Settings {
-	o := c.Settings
-	o.Faulty = c.Variant != Correct
-	return o
-}
+func (c Config) Common() txn.Settings { return c.Settings }
 
-func (p *protocol) Config() txn.Config { return p.cfg.Config }
+func (p *protocol) Config() txn.Config { return *p.cfg }
 
 func (p *protocol) Set(cfg txn.Config) error {
 	c, ok := cfg.(Config)
@@ -117,7 +107,7 @@ func (p *protocol) Set(cfg txn.Config) error {
 // NeedsDrain is that of the configuration and another one.
 func (p *protocol) NeedsDrain(to txn.Config) bool {
 	c, ok := to.(Config)
-	return ok && NeedsDrain(p.cfg.Config, c)
+	return ok && NeedsDrain(*p.cfg, c)
 }
 
 // Session is a coroutine's.

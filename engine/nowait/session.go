@@ -16,7 +16,7 @@ type session struct {
 	tx    *txn.Tx
 	c     *r2.Co
 	cache store.Cache
-	cfg   *running // the transaction began with
+	cfg   *Config // the transaction began with
 
 	set   []*access        // of the attempt
 	pool  txn.Pool[access] // of all attempts
@@ -191,7 +191,7 @@ func (s *session) Abandon() {
 func (s *session) abort() {
 	s.tx.UndoEntries()
 	s.removePlaced()
-	if err := s.cfg.giveBack(s); err != nil {
+	if err := s.releaseAll(); err != nil {
 		s.p.cl.Fail(fmt.Errorf("nowait: release of locks: %w", err))
 	}
 }

@@ -14,8 +14,7 @@ type Config struct {
 	// HostScale, in thousandths, multiplies what servers take for messages and for their graphs; 0: 1,000.
 	HostScale int
 
-	// Variant plants a known fault, and Versions one into what keeps versions of records. Tests only.
-	Variant  Variant
+	// Versions plants a known fault into what keeps versions of records. Tests only.
 	Versions mvcc.Variant
 }
 
@@ -45,6 +44,6 @@ func (c Config) Validate() error {
 // Common is what all protocols say.
 func (c Config) Common() txn.Settings {
 	o := c.Settings
-	o.Faulty = c.Variant != Correct || c.Versions != mvcc.Correct
+	o.Faulty = c.Versions != mvcc.Correct
 	return o
 }

@@ -88,18 +88,14 @@ type graph struct {
 	oldest int             // in old, as a ring
 	free   []*node
 	plan   plan
-
-	forgets  bool                  // see Forgetful
-	reversed bool                  // see StampsReversed
-	first    func(a, b txnID) bool // which of a cycle runs first
 }
 
 // keptNodes is how many executed transactions a server remembers. One that others still depend on must be among them, see
 // graph.find: those that run at the same time are a hundred times fewer.
 const keptNodes = 1 << 15
 
-func newGraph(kept int, first func(a, b txnID) bool) *graph {
-	return &graph{nodes: map[txnID]*node{}, old: make([]txnID, 0, kept), first: first}
+func newGraph(kept int) *graph {
+	return &graph{nodes: map[txnID]*node{}, old: make([]txnID, 0, kept)}
 }
 
 // node is a transaction, which may be new here.
@@ -129,10 +125,6 @@ func (g *graph) stampAll(order []*node) {
 					floor = max(floor, b.top+1)
 				}
 			}
-		}
-		if g.reversed {
-			order = slices.Clone(order) // the plan runs as it is
-			slices.Reverse(order[:n])
 		}
 		last := uint64(0)
 		for _, m := range order[:n] {
@@ -173,7 +165,7 @@ func (g *graph) retire(n *node) {
 	n.status = executed
 	n.edges = slices.DeleteFunc(n.edges, func(e edge) bool {
 		b := g.nodes[e.before]
-		return g.forgets || b == nil || b.round != n.round || b.component != n.component
+		return b == nil || b.round != n.round || b.component != n.component
 	})
 	if len(g.old) < cap(g.old) {
 		g.old = append(g.old, n.id)
@@ -251,12 +243,7 @@ func (g *graph) visit(n *node) error {
 // run appends a component to the order.
 func (g *graph) run(members []*node) error {
 	p := &g.plan
-	slices.SortFunc(members, func(a, b *node) int {
-		if g.first(a.id, b.id) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(members, func(a, b *node) int { return cmp.Compare(a.id, b.id) })
 	for left := len(members); left > 0; left-- {
 		i := slices.IndexFunc(members[:left], func(n *node) bool { return !g.held(n) })
 		if i < 0 {

@@ -7,8 +7,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func lower(a, b txnID) bool { return a < b }
-
 // drawn is a random graph of transactions: for each, those that it comes after.
 type drawn struct {
 	edges [][]edge
@@ -82,7 +80,7 @@ func TestOrder(t *testing.T) {
 		d := draw(t)
 		reach := d.reach()
 		of := rapid.IntRange(0, len(d.edges)-1).Draw(t, "of")
-		g := newGraph(100, lower)
+		g := newGraph(100)
 		d.fill(g)
 		order, blocking, err := g.order(g.nodes[txnID(of)])
 		if err != nil || blocking != nil {
@@ -126,7 +124,7 @@ func TestServersAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		reach := d.reach()
-		whole := newGraph(100, lower)
+		whole := newGraph(100)
 		d.fill(whole)
 		var ran []*node
 		for _, i := range rapid.Permutation(numbers(len(d.edges))).Draw(t, "first server") {
@@ -145,7 +143,7 @@ func TestServersAgree(t *testing.T) {
 			}
 		}
 		// The other server learns of some only what is left after they ran.
-		other := newGraph(100, lower)
+		other := newGraph(100)
 		for i, list := range d.edges {
 			if rapid.Bool().Draw(t, "asked late") {
 				list = whole.nodes[txnID(i)].edges
@@ -178,7 +176,7 @@ func TestBlocking(t *testing.T) {
 		d := draw(t)
 		reach := d.reach()
 		of := rapid.IntRange(0, len(d.edges)-1).Draw(t, "of")
-		g := newGraph(100, lower)
+		g := newGraph(100)
 		unknown := map[txnID]bool{}
 		for i, list := range d.edges {
 			if i != of && rapid.IntRange(0, 3).Draw(t, "unknown") == 0 {
@@ -212,7 +210,7 @@ func TestBlocking(t *testing.T) {
 
 // TestForget: a server remembers as many executed transactions as it says, the last ones.
 func TestForget(t *testing.T) {
-	g := newGraph(3, lower)
+	g := newGraph(3)
 	for i := range txnID(10) {
 		n := g.node(i, 0)
 		n.complete(nil)
@@ -228,7 +226,7 @@ func TestForget(t *testing.T) {
 
 // TestImmediateCycle: a cycle of immediate pieces, which no transaction may have, is an error and not an order.
 func TestImmediateCycle(t *testing.T) {
-	g := newGraph(3, lower)
+	g := newGraph(3)
 	g.node(1, 0).complete([]edge{{before: 2, immediate: true}})
 	g.node(2, 0).complete([]edge{{before: 1, immediate: true}})
 	if list, _, err := g.order(g.nodes[1]); err == nil {
@@ -247,7 +245,7 @@ func TestStamps(t *testing.T) {
 			least = append(least, rapid.Uint64Range(1, 9).Draw(t, "least"))
 		}
 		run := func(label string, told map[txnID]*node) (map[txnID]uint64, []txnID, *graph) {
-			g := newGraph(100, lower)
+			g := newGraph(100)
 			d.fill(g)
 			for i := range d.edges {
 				n := g.nodes[txnID(i)]

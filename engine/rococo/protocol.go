@@ -44,11 +44,9 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 			return nil, fmt.Errorf("rococo: memory of machine %d: %w", m, err)
 		}
 		p.servers = append(p.servers, &server{
-			p: p, machine: int16(m), graph: newGraph(keptNodes, c.Variant.firstOf(m)),
+			p: p, machine: int16(m), graph: newGraph(keptNodes),
 			claimed: claimed{of: map[recordOf]*claims{}}, edges: make([][]edge, cl.Threads(m)), lines: lines,
 		})
-		p.servers[m].graph.forgets = c.Variant == Forgetful
-		p.servers[m].graph.reversed = c.Variant == StampsReversed
 	}
 	if c.Timestamps.Versions() {
 		p.header = record.Versioned

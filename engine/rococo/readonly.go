@@ -121,7 +121,7 @@ func headOf(b []byte) (head uint64, x seen, rest []byte) {
 // settleRounds ends a read-only transaction: nothing has changed between two rounds, or it is aborted.
 func (s *session) settleRounds() error {
 	err := error(nil)
-	if !s.single() && !s.sameAsLast() && s.p.cfg.Variant != OneRound {
+	if !s.single() && !s.sameAsLast() {
 		err = s.readAgain()
 	}
 	s.tx.Decided(err)
@@ -207,9 +207,7 @@ func (s *session) askStamps(m int) {
 func (s *server) serveRead(c *r2.Co, req, rep []byte) int {
 	c.Compute(s.p.cost.request)
 	flags, items := u64(req), req[word:]
-	if s.p.cfg.Variant != Unblocked {
-		s.settled(c, items)
-	}
+	s.settled(c, items)
 	n := 0
 	for ; len(items) >= word; items = items[word:] {
 		c.Compute(s.p.cost.node)

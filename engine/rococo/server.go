@@ -168,10 +168,6 @@ func (s *server) execute(c *r2.Co, n *node) {
 			s.await(c, n)
 			continue
 		}
-		if s.p.cfg.Variant == Hasty {
-			s.run(c, []*node{n}, 1)
-			return
-		}
 		list, blocking, err := s.graph.order(n)
 		if err != nil {
 			s.p.cl.Fail(fmt.Errorf("rococo: %w", err))

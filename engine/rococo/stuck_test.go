@@ -9,7 +9,7 @@ import (
 
 // TestStuck: transactions that coroutines wait for are named, with how far they are and what comes before them.
 func TestStuck(t *testing.T) {
-	g := newGraph(4, func(a, b txnID) bool { return a < b })
+	g := newGraph(4)
 	p := &protocol{servers: []*server{{machine: 1, graph: g}}}
 	if got := p.Stuck(4); len(got) > 0 {
 		t.Errorf("nobody waits, and it says %q", got)

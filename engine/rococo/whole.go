@@ -80,12 +80,13 @@ func (s *server) serveWhole(c *r2.Co, req, rep []byte) int {
 	return word
 }
 
-// first is an address that a body has looked at.
+// first is an address that a body has looked at, or will: that of the gap of what it inserts without a look.
 func (s *server) first(x *session) r2.Addr {
-	if x.set[0].Blind {
-		return s.lines
+	a := x.set[0]
+	if a.Blind {
+		return a.Table.Store.Gap(a.Key).Addr
 	}
-	return x.set[0].loc.Addr
+	return a.loc.Addr
 }
 
 // against is a transaction that has started on a record of a body and is in its way, or tells that another one has been

@@ -99,7 +99,7 @@ func (t *table) expire(c *r2.Co, x wait) {
 	}
 	next := &t.clerks[c.Thread()].next
 	l.remove(x.r)
-	l.grant(next, &t.p.cfg.rules)
+	l.grant(next)
 	t.unlatch(c, at, word, l.word())
 	t.p.counts.timeouts++
 	t.refuse(c, x.r)

@@ -75,8 +75,7 @@ type Config struct {
 	// be taken in parallel. Off, records are locked one by one.
 	Speculative bool
 
-	// Variant plants a known fault, and Versions one into what keeps versions of records. Tests only.
-	Variant  Variant
+	// Versions plants a known fault into what keeps versions of records. Tests only.
 	Versions mvcc.Variant
 }
 

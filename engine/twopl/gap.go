@@ -54,7 +54,7 @@ func (t *table) holdsGap(c *r2.Co, p *party, gap r2.Loc, want mode) bool {
 }
 
 // insertGap locks the gap of a record that is inserted.
-func insertGap(t *table, c *r2.Co, r *request, gap r2.Loc) verdict {
+func (t *table) insertGap(c *r2.Co, r *request, gap r2.Loc) verdict {
 	return t.askGap(c, r, t.lockOf(gap), exclusive)
 }
 

@@ -67,11 +67,9 @@ func (s *session) begin(a *access) {
 
 // collect sends what is to be asked, and takes all answers.
 func (s *session) collect() {
-	if !s.over {
-		for i, a := range s.set {
-			if a.asked && a.rep == nil {
-				s.ask(i)
-			}
+	for i, a := range s.set {
+		if a.asked && a.rep == nil {
+			s.ask(i)
 		}
 	}
 	if err := s.c.Wait(); err != nil {
@@ -208,7 +206,7 @@ func (s *session) Write(x *txn.Access) error {
 	if len(b) < status+lockBack+s.p.stampsBack+seqBack || u64(b)&wasGranted == 0 || u64(b[status:]) != uint64(a.ref)|foundBit {
 		return s.conflict(a) // refused; or, without a lock until now, it is another one meanwhile
 	}
-	if b = s.cfg.upgraded(s, a, b[status+lockBack:]); u64(b) != a.seq {
+	if b = s.takeStamps(a, b[status+lockBack:]); u64(b) != a.seq {
 		return s.conflict(a) // likewise
 	}
 	a.held = exclusive

@@ -72,16 +72,16 @@ func (l *lock) holds(p *party) bool {
 
 // request asks for the lock. If a request that waits has to go for this one, it is the victim, and out of the
 // queue.
-func (l *lock) request(r *request, want mode, rules *rules) (v verdict, victim *request) {
+func (l *lock) request(r *request, want mode, waitsFor waitRule) (v verdict, victim *request) {
 	switch held := l.holds(r.party); {
 	case held && (l.mode == exclusive || want == shared):
 		return granted, nil
 	case held:
-		return l.upgrade(r, rules)
-	case len(l.queue) == 0 && rules.compatible(l, want):
+		return l.upgrade(r, waitsFor)
+	case len(l.queue) == 0 && compatible(l, want):
 		l.admit(r.party, want)
 		return granted, nil
-	case rules.waits(l, r, want):
+	case waitsFor(l, r, want):
 		r.want, r.upgrades = want, false
 		l.queue = append(l.queue, r)
 		return waits, nil
@@ -90,8 +90,8 @@ func (l *lock) request(r *request, want mode, rules *rules) (v verdict, victim *
 }
 
 // upgrade asks for the lock exclusively that the party shares. Two who do would wait for each other: the younger goes.
-func (l *lock) upgrade(r *request, rules *rules) (v verdict, victim *request) {
-	if rules.alone(l) {
+func (l *lock) upgrade(r *request, waitsFor waitRule) (v verdict, victim *request) {
+	if alone(l) {
 		l.mode = exclusive
 		return granted, nil
 	}
@@ -103,7 +103,7 @@ func (l *lock) upgrade(r *request, rules *rules) (v verdict, victim *request) {
 			return refused, nil
 		}
 	}
-	if !rules.waits(l, r, exclusive) {
+	if !waitsFor(l, r, exclusive) {
 		return refused, victim
 	}
 	r.want, r.upgrades = exclusive, true
@@ -120,6 +120,12 @@ func compatible(l *lock, want mode) bool {
 
 // alone says that one party shares the lock.
 func alone(l *lock) bool { return len(l.holders) == 1 }
+
+// waitRule says whether a request may wait.
+type waitRule func(l *lock, r *request, want mode) bool
+
+// alwaysWaits is the rule where a timeout ends deadlocks.
+func alwaysWaits(*lock, *request, mode) bool { return true }
 
 // mayWait is the rule of wait-die: who waits is older than those for whom it waits, so they cannot wait for each other.
 // Ahead of an upgrade nobody waits.
@@ -174,13 +180,13 @@ func (l *lock) remove(r *request) {
 }
 
 // grant gives the lock to those in front of the queue who can have it now, and puts them on the list.
-func (l *lock) grant(to *list, rules *rules) {
+func (l *lock) grant(to *list) {
 	for len(l.queue) > 0 {
 		r := l.queue[0]
 		switch {
-		case r.upgrades && rules.alone(l):
+		case r.upgrades && alone(l):
 			l.mode = exclusive
-		case !r.upgrades && rules.compatible(l, r.want):
+		case !r.upgrades && compatible(l, r.want):
 			l.admit(r.party, r.want)
 		default:
 			return

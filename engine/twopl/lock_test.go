@@ -15,12 +15,11 @@ func parties(n int) []*party {
 	return out
 }
 
-func rulesOf(d Deadlock) *rules {
-	r := sound()
+func rulesOf(d Deadlock) waitRule {
 	if d == WaitDie {
-		r.waits = mayWait
+		return mayWait
 	}
-	return &r
+	return alwaysWaits
 }
 
 // names lists who goes on, by the numbers of their parties.
@@ -32,7 +31,7 @@ func names(x *list) (s string) {
 }
 
 // want asks for a lock and checks what becomes of it.
-func want(t *testing.T, l *lock, p *party, m mode, rules *rules, expect verdict) *request {
+func want(t *testing.T, l *lock, p *party, m mode, rules waitRule, expect verdict) *request {
 	t.Helper()
 	r := &request{party: p}
 	if v, _ := l.request(r, m, rules); v != expect {
@@ -55,7 +54,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 		who string
 	}{{0, ""}, {1, "3"}, {2, "45"}, {3, ""}, {4, "6"}, {5, ""}} {
 		l.release(p[step.of])
-		l.grant(&next, rules)
+		l.grant(&next)
 		if got := names(&next); got != step.who {
 			t.Fatalf("after %d has released it, %q get it, expected %q", step.of+1, got, step.who)
 		}
@@ -88,7 +87,7 @@ func TestUpgrade(t *testing.T) {
 	}
 	var next list
 	l.release(p[2])
-	if l.grant(&next, rules); names(&next) != "2" || l.mode != exclusive {
+	if l.grant(&next); names(&next) != "2" || l.mode != exclusive {
 		t.Fatalf("the upgrade is not granted, held %v", l.mode)
 	}
 }
@@ -134,7 +133,7 @@ func TestLocksAtRandom(t *testing.T) {
 			for _, l := range locks {
 				var next list
 				l.release(x)
-				l.grant(&next, rules)
+				l.grant(&next)
 				for r := next.take(); r != nil; r = next.take() {
 					ended(r)
 				}

@@ -76,7 +76,7 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 // running is a configuration with what follows from it.
 type running struct {
 	Config
-	rules
+	waits       waitRule
 	longest     r2.Time // that a message may wait for locks
 	read, write int     // cycles of a record
 }
@@ -93,7 +93,7 @@ func (p *protocol) prepare(c Config) (*running, error) {
 	if p.cfg != nil && c.Replicas != p.cfg.Replicas {
 		return nil, fmt.Errorf("replicas %d: fixed at %d when the database was opened; reset to change it", c.Replicas, p.cfg.Replicas)
 	}
-	r := &running{Config: c, rules: c.Variant.rules(), longest: r2.Time(c.TimeoutNS) * nanosecond}
+	r := &running{Config: c, waits: alwaysWaits, longest: r2.Time(c.TimeoutNS) * nanosecond}
 	if c.Deadlock == WaitDie {
 		r.waits, r.longest = mayWait, MaxTimeoutNS*nanosecond
 	}
@@ -116,11 +116,7 @@ func (p *protocol) cycles(r *request) (n int) {
 }
 
 // Common is what all protocols say.
-func (c Config) Common() txn.Settings {
-	o := c.Settings
-	o.Faulty = c.Variant != Correct
-	return o
-}
+func (c Config) Common() txn.Settings { return c.Settings }
 
 func (p *protocol) Config() txn.Config { return p.cfg.Config }
 

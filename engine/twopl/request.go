@@ -159,7 +159,7 @@ func (t *table) lockItem(c *r2.Co, r *request, word uint64) verdict {
 				r.got = append(r.got, x)
 			}
 			return v
-		case x.table.Fixed || t.p.cfg.holdsGap(t, c, r.party, loc.Loc, want):
+		case x.table.Fixed || t.holdsGap(c, r.party, loc.Loc, want):
 			x.gap, x.state = uint32(loc.Ref), missing
 			r.got = append(r.got, x)
 			t.foundEmpty(r.party, loc.Loc)
@@ -186,7 +186,7 @@ func (t *table) lookup(c *r2.Co, x *txn.Table, key uint64) (loc store.Location, 
 func (t *table) insert(c *r2.Co, r *request, word uint64) verdict {
 	x := item{table: t.p.db.TableOf(uint8(word >> 56)), key: word & txn.MaxKey}
 	t.join(c, r)
-	if v := t.p.cfg.insertGap(t, c, r, x.table.Store.Gap(x.key)); v != granted {
+	if v := t.insertGap(c, r, x.table.Store.Gap(x.key)); v != granted {
 		return v
 	}
 	put64(t.own[:], r.party.owner.LockWord())
@@ -194,7 +194,7 @@ func (t *table) insert(c *r2.Co, r *request, word uint64) verdict {
 	if x.err == nil {
 		t.adopt(c, row(x.table, x.key, x.x.Ref), r.party)
 		r.party.placed = append(r.party.placed, placement{x.table, x.key, x.x.Ref})
-		x.guard = t.p.cfg.guard(t, c, x.table, x.key)
+		x.guard = t.guard(c, x.table, x.key)
 		t.p.mv.Fill(c, x.table, x.key, x.x.Ref)
 	} else {
 		r.items = r.items[:insertItem] // the others will not be needed
@@ -226,9 +226,7 @@ func (r *request) fill(c *r2.Co, _, rep []byte) (n int) {
 			n += r.read(c, &r.got[i], rep[n:])
 		}
 	}
-	t, p := r.t, r.party
-	t.close(r)
-	t.p.cfg.answered(t, c, p)
+	r.t.close(r)
 	return n
 }
 

@@ -39,7 +39,7 @@ func (p *protocol) serveCommit(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 		case t.p.mv != nil:
 			x.stamp = u64(req[commitHead:])
 		}
-		p.cfg.end(t, c, x, items, x.parts == parts, next)
+		t.end(c, x, items, x.parts == parts, next)
 	}
 	p.commitsOpen--
 	rep[0] = replyYes
@@ -50,7 +50,7 @@ func (p *protocol) serveCommit(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 }
 
 // end installs the items of a message, and after the last one releases the locks.
-func end(t *table, c *r2.Co, x *party, items []byte, last bool, next *list) {
+func (t *table) end(c *r2.Co, x *party, items []byte, last bool, next *list) {
 	t.install(c, x, items, next)
 	if last {
 		t.raise(c, x)
@@ -97,9 +97,7 @@ func (t *table) write(c *r2.Co, x *party, q placement, value []byte, seq uint64)
 func (t *table) drop(c *r2.Co, x *party, q placement, deleted bool, next *list) {
 	change, err := q.table.Store.Remove(c, q.key, q.ref)
 	if err != nil {
-		if t.p.cfg.Variant == Correct {
-			t.p.cl.Fail(fmt.Errorf("twopl: key %d of table %s cannot be taken out: %w", q.key, q.table.Name, err))
-		}
+		t.p.cl.Fail(fmt.Errorf("twopl: key %d of table %s cannot be taken out: %w", q.key, q.table.Name, err))
 		return
 	}
 	if deleted {

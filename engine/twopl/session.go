@@ -23,7 +23,6 @@ type session struct {
 
 	set    []*access        // of the attempt
 	pool   txn.Pool[access] // of all attempts
-	over   bool             // the attempt takes no more locks
 	asked  []int            // servers that may hold locks for it
 	parts  []int            // servers, of a step
 	calls  []*r2.Reply
@@ -59,7 +58,7 @@ func (s *session) Begin(first bool) {
 		s.age = uint64(s.c.Now()) // measured: for how long it has tried; who is older decides who gives way, not what is read
 	}
 	s.attempt = uint64(s.c.ID())<<32 | uint64(uint32(s.attempt)+1)
-	s.set, s.asked, s.over, s.lockedAt = s.set[:0], s.asked[:0], false, 0
+	s.set, s.asked, s.lockedAt = s.set[:0], s.asked[:0], 0
 	s.log.Begin()
 	if s.p.mv != nil {
 		s.p.mv.Scheme().Begin(s.c, &s.x)
@@ -191,12 +190,8 @@ func (s *session) plan() error {
 	return s.log.Plan(true)
 }
 
-// Abandon ends an attempt that fails before Commit.
-func (s *session) Abandon() {
-	s.over = true
-	s.collect() // what is under way may win a lock yet
-	s.abort()
-}
+// Abandon ends an attempt that fails before Commit. Nothing is under way: who asks waits for all answers.
+func (s *session) Abandon() { s.abort() }
 
 // abort undoes what an attempt has done that does not commit.
 func (s *session) abort() {

@@ -159,7 +159,7 @@ func (t *table) ask(c *r2.Co, r *request, at r2.Addr, word uint64, want mode) (v
 		c.Compute(spinCycles)
 		return refused, false
 	}
-	v, victim := l.request(r, want, &t.p.cfg.rules)
+	v, victim := l.request(r, want, t.p.cfg.waits)
 	switch v {
 	case waits:
 		t.suspend(c, r, l)
@@ -180,7 +180,7 @@ func (t *table) release(c *r2.Co, l *lock, p *party, next *list) {
 	t.unreserve(c, l)
 	was := t.latch(c, at)
 	l.release(p)
-	l.grant(next, &t.p.cfg.rules)
+	l.grant(next)
 	word := l.word()
 	t.forget(l)
 	t.unlatch(c, at, was, word)

@@ -111,7 +111,7 @@ func (t *table) foundEmpty(p *party, gap r2.Loc) {
 }
 
 // guard is the timestamp of the gap of a record that lookups find by now.
-func guard(t *table, c *r2.Co, x *txn.Table, key uint64) uint64 {
+func (t *table) guard(c *r2.Co, x *txn.Table, key uint64) uint64 {
 	if t.p.mv == nil {
 		return 0
 	}

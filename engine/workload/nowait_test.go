@@ -210,40 +210,6 @@ func crowded(t testing.TB) workload.Bench {
 	return registersOf(t, registers.Options{Keys: 8, ValueBytes: 104, Reads: 1, Writes: 1})
 }
 
-// TestNoWaitBugs: each planted fault is caught, with the primitives and modes that can have it.
-func TestNoWaitBugs(t *testing.T) {
-	anyMode, sharedOnly := []nowait.Mode{nowait.Exclusive, nowait.Shared}, []nowait.Mode{nowait.Shared}
-	values := []string{"wrong-value", "lost-update", "G-single", "G2", "real-time", "registers.whole", "registers.values"}
-	for _, bug := range []struct {
-		variant nowait.Variant
-		modes   []nowait.Mode
-		kinds   []string
-	}{
-		{nowait.SharedCountLost, sharedOnly, []string{"G-single", "G2", "lost-update", "real-time"}},
-		{nowait.ValueBeforeLock, anyMode, values},
-		{nowait.UnlockBeforeWrite, anyMode, values},
-		{nowait.LockLeft, anyMode, []string{txn.LockLeft}},
-		{nowait.AbsentNotLocked, anyMode, []string{"G2", "G-single", "real-time", "lost-update", "churn.pairs", "churn.tokens"}},
-		{nowait.InsertNotLocked, anyMode, []string{"G2", "G-single", "real-time", "lost-update", "churn.pairs", "churn.tokens"}},
-		{nowait.ExclusiveOverShared, sharedOnly, []string{"G-single", "G2", "lost-update"}},
-	} {
-		for _, prim := range []nowait.Prim{nowait.OneSided, nowait.TwoSided} {
-			for _, mode := range bug.modes {
-				cfg := nowait.Default()
-				cfg.Mode, cfg.Lock, cfg.Variant = mode, prim, bug.variant
-				benches := []func(testing.TB) workload.Bench{narrow, crowded, company}
-				switch bug.variant {
-				case nowait.LockLeft: // nobody gets it any more
-					cfg.MaxAttempts = 400
-				case nowait.AbsentNotLocked, nowait.InsertNotLocked:
-					benches = []func(testing.TB) workload.Bench{turnover, taking}
-				}
-				t.Run(fmt.Sprintf("%v/%v/%v", bug.variant, prim, mode), func(t *testing.T) { caught(t, cfg, bug.kinds, benches...) })
-			}
-		}
-	}
-}
-
 // TestNoWaitAsPublished: the single WRITE of lock and row is torn where a row passes a line, and the
 // checker sees it. An RNIC's CAS crosses PCIe twice before the READ behind it can follow, so who locks a
 // row whose last lines are not there yet reads them only where they come more slowly than that:
@@ -253,9 +219,9 @@ func TestNoWaitAsPublished(t *testing.T) {
 		s.Hardware = func(p *profile.Profile) { p.PCIe.Bandwidth.Value = 3 }
 	}
 	cfg := nowait.Default()
-	cfg.Lock, cfg.Replicas, cfg.Variant = nowait.OneSided, 1, nowait.AsPublished
+	cfg.Lock, cfg.Replicas, cfg.AsPublished = nowait.OneSided, 1, true
 	caughtOn(t, cfg, narrowBus, []string{"wrong-value", "registers.whole"}, long)
-	cfg.Variant = nowait.Correct
+	cfg.AsPublished = false
 	if _, bad := stress(t, cfg, narrowBus, 1, 1500, long(t)); len(bad) > 0 {
 		t.Errorf("without the fault: %s", strings.Join(bad, "\n"))
 	}
@@ -269,7 +235,7 @@ func TestNoWaitAsPublishedInALine(t *testing.T) {
 	}
 	for _, mode := range []nowait.Mode{nowait.Exclusive, nowait.Shared} {
 		cfg := nowait.Default()
-		cfg.Mode, cfg.Lock, cfg.Variant = mode, nowait.OneSided, nowait.AsPublished
+		cfg.Mode, cfg.Lock, cfg.AsPublished = mode, nowait.OneSided, true
 		for seed := uint64(1); seed <= seeds; seed++ {
 			if _, bad := stress(t, cfg, shapes[0], seed, 1500, narrow(t)); len(bad) > 0 {
 				t.Fatalf("%v, seed %d: %s", mode, seed, strings.Join(bad, "\n"))

@@ -180,7 +180,7 @@ func (w *booth) result() (out []uint64) {
 
 // underPieces are the protocols that pieces run under.
 func underPieces() map[string]txn.Config {
-	list := map[string]txn.Config{"rococo": rococo.Default(), "rococo dst": dated(rococo.Correct)}
+	list := map[string]txn.Config{"rococo": rococo.Default(), "rococo dst": dated()}
 	for _, name := range occ.PresetNames() {
 		list[name], _ = occ.Preset(name)
 	}
@@ -197,7 +197,7 @@ func underPieces() map[string]txn.Config {
 		}
 	}
 	c, _ := occ.Preset("fasst")
-	c.Timestamps = dated(rococo.Correct).Timestamps
+	c.Timestamps = dated().Timestamps
 	list["fasst dst"] = c
 	q := twopl.Default()
 	q.TimeoutNS, q.BackoffMaxNS, q.Timestamps = 200_000, 2_000_000, c.Timestamps

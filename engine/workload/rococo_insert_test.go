@@ -174,7 +174,7 @@ func TestRococoInsertsAgain(t *testing.T) {
 			for _, staleNS := range []int64{0, 100_000} {
 				cfg := rococo.Default()
 				if gcNS > 0 {
-					cfg = dated(rococo.Correct)
+					cfg = dated()
 					cfg.Timestamps.GCNS, cfg.Timestamps.StalenessNS = gcNS, staleNS
 				}
 				o := workloadtest.Small(cfg)

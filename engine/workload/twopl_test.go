@@ -132,37 +132,6 @@ func TestTwoPLFlips(t *testing.T) {
 	t.Logf("%d transactions committed", total)
 }
 
-// TestTwoPLBugs: each planted fault is caught.
-func TestTwoPLBugs(t *testing.T) {
-	values := []string{"wrong-value", "lost-update", "G-single", "G2", "real-time", "registers.whole", "registers.values"}
-	absences := []string{"G2", "G-single", "real-time", "lost-update", "churn.pairs", "churn.tokens"}
-	for _, bug := range []struct {
-		variant twopl.Variant
-		kinds   []string
-	}{
-		{twopl.SharedOverExclusive, values},
-		{twopl.ExclusiveOverShared, values},
-		{twopl.ReleasedEarly, values},
-		{twopl.UnlockBeforeWrite, values},
-		{twopl.LockLeft, []string{txn.LockLeft}},
-		{twopl.AbsentNotLocked, absences},
-		{twopl.InsertNotLocked, absences},
-	} {
-		t.Run(bug.variant.String(), func(t *testing.T) {
-			cfg := twopl.Default()
-			cfg.TimeoutNS, cfg.Variant = 200_000, bug.variant
-			benches := []func(testing.TB) workload.Bench{narrow, crowded}
-			switch bug.variant {
-			case twopl.LockLeft: // nobody gets it any more
-				cfg.MaxAttempts, cfg.TimeoutNS = 100, 20_000
-			case twopl.AbsentNotLocked, twopl.InsertNotLocked:
-				benches = []func(testing.TB) workload.Bench{turnover, taking}
-			}
-			caught(t, cfg, bug.kinds, benches...)
-		})
-	}
-}
-
 // TestTwoPLReadCommitted: reads without locks are of different moments, and the checker says so; but values are whole,
 // nothing that was not committed is read, and no update is lost.
 func TestTwoPLReadCommitted(t *testing.T) {

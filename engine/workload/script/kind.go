@@ -29,19 +29,24 @@ var Kinds = []workload.Kind{{
 	},
 }}
 
-// unpieced names the first step of a read-write transaction that has no piece: one that inserts or deletes a record, or that
-// takes one which is not there from the start.
+// unpieced says what a read-write transaction has that is no piece: a record that is not there from the start, or one that depends on
+// what it finds. Inserts and deletes run whole on a server, so all records of their transaction are there.
 func unpieced(v knob.Values) string {
 	keys := uint64(workload.Scaled(v, "workload.keys"))
+	_, servers := testbed.Machines(v)
 	for _, list := range clientsOf(v) {
 		for _, t := range list {
+			if t.readOnly() {
+				continue
+			}
 			for _, o := range t {
 				switch {
-				case t.readOnly():
-				case o.what == 'i' || o.what == 'd':
-					return fmt.Sprintf("step %v of workload.script inserts or deletes a record", o)
-				case o.key >= keys:
+				case o.what == 'f':
+					return fmt.Sprintf("step %v of workload.script depends on what a read-write transaction finds", o)
+				case t.inPieces() && o.key >= keys:
 					return fmt.Sprintf("step %v of workload.script is of a record that is not there: they are numbered 0 to %d", o, keys-1)
+				case !t.inPieces() && o.key%uint64(servers) != t[0].key%uint64(servers):
+					return fmt.Sprintf("transaction %v of workload.script inserts or deletes a record, and has records of several servers", t)
 				}
 			}
 		}
@@ -71,5 +76,5 @@ func valid(v knob.Values) error {
 
 func rows() []knob.Row {
 	return []knob.Row{{Knob: knob.Knob{Name: "workload.script", Kind: knob.Text, Default: "w0 r1; w1 r0; r0 r1", Unit: "r1 w0; r0 w1; ...", Label: "Script", Group: knob.Workload,
-		Doc: "Transactions, each of steps on numbered records: r1 reads record 1, w1 adds one to it, i1 inserts it, d1 deletes it. Those below workload.keys, scaled, exist at the start. What stands between semicolons runs on a client of its own, once: one transaction, or with | several, one after the other."}, Normal: normal}}
+		Doc: "Transactions, each of steps on numbered records: r1 reads record 1, w1 adds one to it, i1 inserts it, d1 deletes it, f1 reads it and then the record as many further on as its value says, a1 announces it and does not wait. Those below workload.keys, scaled, exist at the start. What stands between semicolons runs on a client of its own, once: one transaction, or with | several, one after the other."}, Normal: normal}}
 }

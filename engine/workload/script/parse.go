@@ -15,9 +15,9 @@ const (
 	MostKeys         = 1 << 16 // keys are below
 )
 
-// op is a step of a transaction: read, write, insert or delete a key.
+// op is a step of a transaction: read, write, insert or delete a key, follow what it says, or announce it.
 type op struct {
-	what byte // r, w, i, d
+	what byte // r, w, i, d, f, a
 	key  uint64
 }
 
@@ -36,7 +36,12 @@ func (t transaction) String() string {
 
 // readOnly says that it only reads.
 func (t transaction) readOnly() bool {
-	return !slices.ContainsFunc(t, func(o op) bool { return o.what != 'r' })
+	return !slices.ContainsFunc(t, func(o op) bool { return o.what == 'w' || o.what == 'i' || o.what == 'd' })
+}
+
+// inPieces says that no step depends on what another one finds.
+func (t transaction) inPieces() bool {
+	return !slices.ContainsFunc(t, func(o op) bool { return o.what == 'i' || o.what == 'd' })
 }
 
 // grows says that a transaction of the script inserts or deletes a record.
@@ -71,8 +76,8 @@ func parse(s string) (clients [][]transaction, err error) {
 func parseTransaction(s string) (t transaction, err error) {
 	for _, word := range strings.Fields(s) {
 		key, err := strconv.ParseUint(word[1:], 10, 64)
-		if err != nil || key >= MostKeys || !strings.ContainsRune("rwid", rune(word[0])) {
-			return nil, fmt.Errorf("%q is no step: r1 reads key 1, w1 adds one to it, i1 inserts it, d1 deletes it; keys are below %d", word, MostKeys)
+		if err != nil || key >= MostKeys || !strings.ContainsRune("rwidfa", rune(word[0])) {
+			return nil, fmt.Errorf("%q is no step: r1 reads key 1, w1 adds one to it, i1 inserts it, d1 deletes it, f1 reads it and the one that it says, a1 announces it; keys are below %d", word, MostKeys)
 		}
 		t = append(t, op{word[0], key})
 	}

@@ -2,14 +2,13 @@ package script
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"drtmx/engine/txn"
 )
 
-// The pieces of the steps that read and write. Which record an insert or a delete finds there is not known beforehand, so
-// those have none.
+// The pieces of the steps that read and write. What an insert or a delete finds is not known beforehand, so those have
+// none.
 var (
 	readPiece = txn.NewOp(txn.Op{Name: "script.read", Output: 1, F: func(value, _, output []byte) { look(value, output) }})
 	addPiece  = txn.NewOp(txn.Op{Name: "script.add", Output: 1, Writes: true, F: func(value, _, output []byte) {
@@ -34,14 +33,12 @@ func (r *runner) pieces(tx *txn.Tx) error {
 	for _, o := range r.steps {
 		op := readPiece
 		switch o.what {
-		case 'r':
+		case 'r', 'a':
 		case 'w':
 			if slices.Contains(r.wrote, o.key) {
 				continue // it counts once per transaction
 			}
 			op, r.wrote = addPiece, append(r.wrote, o.key)
-		default:
-			return fmt.Errorf("step %v: under a protocol of pieces a script only reads and writes", o)
 		}
 		out, err := tx.Apply(Table, o.key, op, nil)
 		if err == nil {
@@ -53,4 +50,9 @@ func (r *runner) pieces(tx *txn.Tx) error {
 		}
 	}
 	return nil
+}
+
+// whole runs all steps on the server of their records.
+func (r *runner) whole(tx *txn.Tx) error {
+	return tx.Whole(r.w.table.Primary(r.steps[0].key), len(r.steps)*8, r.walk)
 }

@@ -6,7 +6,11 @@
 // Record k is on server k mod servers. Records below workload.keys exist at the start, with value 0; i inserts another one,
 // with value 1, and d deletes one. Steps are done one after the other, without telling the protocol what comes next. A
 // read finds a record or its absence, and the transaction goes on either way; so do an insert of what is there, and a
-// write or delete of what is not.
+// write or delete of what is not. "f0" reads record 0 and then another one, as many further on as its value says; "a0" announces record 0
+// and never awaits it.
+//
+// A protocol of pieces (txn.Pieces) gets a piece for each step of a transaction that writes. One that inserts or deletes runs whole, on the
+// server that has all of its records.
 //
 // Every word of a record counts the transactions that wrote it. So, beside the history of versions, the workload itself sees a
 // torn value and, at rest, a lost update of a record that no transaction inserts or deletes.
@@ -45,6 +49,7 @@ type Script struct {
 	ends   []int         // by client: where its transactions end in list
 	opt    Options
 	db     *txn.DB
+	table  store.Table
 	first  int               // machine with clients
 	behind int               // the last of them
 	counts map[uint64]uint64 // by key: transactions that committed and wrote it
@@ -106,7 +111,7 @@ func (w *Script) Open(env workload.Env) (err error) {
 	if spec.Fixed = !grows(w.list); !spec.Fixed {
 		spec.Spare = spare
 	}
-	_, err = w.db.AddTable(spec, store.Stripes(env.ServerCount(), w.opt.Keys))
+	w.table, err = w.db.AddTable(spec, store.Stripes(env.ServerCount(), w.opt.Keys))
 	return err
 }
 
@@ -224,9 +229,18 @@ func (r *runner) Next() error {
 // run is the body of the transaction.
 func (r *runner) run(tx *txn.Tx) error {
 	r.torn, r.wrote = false, r.wrote[:0]
-	if !tx.ReadOnly() && tx.Pieced() {
+	switch {
+	case tx.ReadOnly() || !tx.Pieced():
+		return r.walk(tx)
+	case r.steps.inPieces():
 		return r.pieces(tx)
 	}
+	return r.whole(tx)
+}
+
+// walk does one step after the other.
+func (r *runner) walk(tx *txn.Tx) error {
+	r.torn, r.wrote = false, r.wrote[:0]
 	for _, o := range r.steps {
 		switch err := r.do(tx, o); {
 		case errors.Is(err, txn.ErrNotFound), errors.Is(err, txn.ErrExists):
@@ -239,6 +253,9 @@ func (r *runner) run(tx *txn.Tx) error {
 
 func (r *runner) do(tx *txn.Tx, o op) error {
 	switch o.what {
+	case 'a':
+		tx.Fetch(Table, o.key)
+		return nil
 	case 'd':
 		return tx.Delete(Table, o.key)
 	case 'i':
@@ -256,8 +273,14 @@ func (r *runner) do(tx *txn.Tx, o op) error {
 	for k := 8; k < len(v); k += 8 {
 		r.torn = r.torn || binary.LittleEndian.Uint64(v[k:]) != n
 	}
-	if o.what == 'r' {
+	switch o.what {
+	case 'r':
 		return nil
+	case 'f':
+		if n > MostKeys { // it is torn
+			return nil
+		}
+		return r.do(tx, op{'r', o.key + n})
 	}
 	out, err := tx.Update(Table, o.key)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/history"
 	"drtmx/engine/occ"
 	"drtmx/engine/sim"
+	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -27,7 +28,7 @@ func TestScripts(t *testing.T) {
 	for _, script := range []string{
 		"w0 r1; w1 r0; r0 r1", "w0; w0; w0", "w0 w0 r0; w0", "r0", "w7",
 		"i8; d0; r0 r8", "i8; i8; i8", "d0; d0; w0", "w9; r9; d9", "d0 i0 w0; w0; r0", "i8 d8; r8; i11",
-		"w0 | r1; w1 | r0 w0", "w0 | w0 | w0",
+		"w0 | r1; w1 | r0 w0", "w0 | w0 | w0", "a0 w1; w0 | f0; a1 f0 w0",
 	} {
 		b, w := bed(t, script)
 		if err := b.Run(sim.Millisecond); err != nil {
@@ -82,5 +83,28 @@ func TestText(t *testing.T) {
 		if got, rule := normal(text); rule == "" {
 			t.Errorf("%q is taken as %q", text, got)
 		}
+	}
+}
+
+// A step that follows takes one READ more than one that reads, and one that announces none before the end.
+func TestSteps(t *testing.T) {
+	trips := func(script string) (n uint32) {
+		b, _ := bed(t, script)
+		defer b.Close()
+		b.OnDone = func(o *txn.Outcome) {
+			if o.ReadOnly {
+				n = o.RoundTrips[txn.RORead]
+			}
+		}
+		if err := b.Run(sim.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if read, follow := trips("w1 | r1"), trips("w1 | f1"); follow != read+1 {
+		t.Errorf("from record 1 to record 2, of another machine: %d round trips, to read record 1 alone %d", follow, read)
+	}
+	if one, both := trips("r1 r2"), trips("a1 r2"); both > one {
+		t.Errorf("with an announcement %d round trips, without %d", both, one)
 	}
 }

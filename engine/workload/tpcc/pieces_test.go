@@ -41,32 +41,6 @@ func TestMixInPieces(t *testing.T) {
 	}
 }
 
-// TestReorderingFaults: what the order of pieces rests on, left out, breaks the company's books or the history.
-func TestReorderingFaults(t *testing.T) {
-	for _, v := range rococo.Variants {
-		if v.Variant == rococo.Forgetful {
-			continue // cycles over three machines are rare here: the registers find it
-		}
-		found := ""
-		for shape := range 6 {
-			o := tiny()
-			o.Districts, o.RemoteLine, o.Items = 2, 600, 40
-			cfg := rococo.Default()
-			cfg.Variant = v.Variant
-			b, _ := workloadtest.Open(t, shape, cfg, New, o)
-			bad := b.Stress(800)
-			b.Close()
-			if len(bad) > 0 {
-				found = bad[0]
-				break
-			}
-		}
-		if t.Logf("%s: %s", v.Name, found); found == "" {
-			t.Errorf("%s was not found", v.Name)
-		}
-	}
-}
-
 func init() { timestamp.Register(timestamp.Kinds{dst.DST}) }
 
 // inPieces is the company whose new-orders and payments are in pieces under any protocol.

@@ -76,7 +76,7 @@ func unlocked(w uint64) uint64 {
 }
 
 // changed says that a node is not what it was when a reader saw one version of it: more than its lock is different.
-var changed = func(was, now uint64) bool { return (was^now)&^locked != 0 }
+func changed(was, now uint64) bool { return (was^now)&^locked != 0 }
 
 // split says that keys have left a node since a reader saw one version of it.
 func split(was, now uint64) bool { return (was^now)&allSplit != 0 }

@@ -52,7 +52,7 @@ func (t *tree) splitBorder(c *r2.Co, a r2.Addr, b []byte, w uint64, place int, k
 }
 
 // link makes a new node the next one of the node that it was split off.
-var link = func(c *r2.Co, a, right r2.Addr) { c.Store64(a+atNext, uint64(right)) }
+func link(c *r2.Co, a, right r2.Addr) { c.Store64(a+atNext, uint64(right)) }
 
 // half is a node that has been split, or what was split off: locked, with its version word.
 type half struct {
