@@ -8,6 +8,8 @@ TEST_TIMEOUT ?= 60m
 # Go test starts packages in the order in which they are named: the longest come first, for the last of them would run alone. Notebooks
 # show figures that tests of figures have computed.
 TEST_FIRST := ./dashboard ./notebooks/figures/chapter2 ./kernel ./engine ./engine/workload ./engine/explore
+# One package more at a time than there are cores: tests of the page wait for its clock most of the time.
+TEST_JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # Tests open many small systems. With garbage collected less often, up to a limit, they take a quarter less of CPU time.
 TEST_HEAP := GOGC=400 GOMEMLIMIT=1500MiB
 # What the benchmark's mix spends its time with: all that is built here is built with this profile and the same flags, tests included. So
@@ -77,7 +79,7 @@ system:
 
 test: goversion assets system build lint
 	@$(GO) build -o $(BIN)/budget ./cluster/bench/budget
-	$(TEST_HEAP) $(BIN)/budget -vet=off -timeout $(TEST_TIMEOUT) $(TEST_FIRST) ./...
+	$(TEST_HEAP) $(BIN)/budget -p $(TEST_JOBS) -vet=off -timeout $(TEST_TIMEOUT) $(TEST_FIRST) ./...
 	@$(MAKE) --no-print-directory -j2 arm64 race invariants planted
 
 # Staticcheck is pinned in a module file of its own: in go.mod it would raise golang.org/x/tools, which the kernel is built with.
@@ -90,7 +92,7 @@ lint: goversion
 
 # Before a commit.
 check: lint
-	$(TEST_HEAP) $(GO) test -vet=off -short -timeout 5m $(TEST_FIRST) ./...
+	$(TEST_HEAP) $(GO) test -p $(TEST_JOBS) -vet=off -short -timeout 5m $(TEST_FIRST) ./...
 
 # After a change of the base under which all golden digests are equal: results of before stay valid.
 proven: goversion

@@ -1,8 +1,6 @@
 package workload_test
 
 import (
-	"os"
-
 	"drtmx/engine/metrics"
 	"drtmx/engine/nowait"
 	"drtmx/engine/occ"
@@ -13,21 +11,10 @@ import (
 	"drtmx/engine/workload/workloadtest"
 )
 
-// soak says that tests go through all of what they otherwise draw a sample of: make soak.
-var soak = os.Getenv("DRTMX_SOAK") != ""
-
-// effort is how much of something a test does: all, which make soak wants, or what make test can afford.
-func effort[N any](all, some N) N {
-	if soak {
-		return all
-	}
-	return some
-}
-
 // one is one of several presets in which a planted fault shows, another one for another fault; in make soak it is all of them.
 // Package explore proves that each fault is found, in scripts of a few transactions; here it is found under stress.
 func one(presets []string, fault int) []string {
-	return effort(presets, presets[fault%len(presets):][:1])
+	return workloadtest.Effort(presets, presets[fault%len(presets):][:1])
 }
 
 // choice is one thing that a configuration decides.
@@ -105,7 +92,7 @@ func occChoices() []choice[occ.Config] {
 
 // occConfigs cover the pairs of choices. In make soak they are all combinations of primitives so many times, with optimisations at random.
 func occConfigs(seed uint64, times int) (out []deployed[occ.Config]) {
-	if !soak {
+	if !workloadtest.Soak {
 		return covering(occ.Config{}, occChoices())
 	}
 	rand := stream(seed)
@@ -119,7 +106,7 @@ func occConfigs(seed uint64, times int) (out []deployed[occ.Config]) {
 
 // lockerConfigs are likewise of no-wait locking: see lockers.
 func lockerConfigs(seed uint64, times int) (out []deployed[nowait.Config]) {
-	if !soak {
+	if !workloadtest.Soak {
 		base := nowait.Default()
 		base.BackoffMaxNS = 1_000_000
 		return covering(base, append([]choice[nowait.Config]{
@@ -145,7 +132,7 @@ func lockerConfigs(seed uint64, times int) (out []deployed[nowait.Config]) {
 
 // queueConfigs are likewise of two-phase locking with lock queues: see queues.
 func queueConfigs(seed uint64, times int) (out []deployed[twopl.Config]) {
-	if !soak {
+	if !workloadtest.Soak {
 		base := twopl.Default()
 		base.TimeoutNS, base.BackoffMaxNS = 200_000, 2_000_000
 		return covering(base, append([]choice[twopl.Config]{

@@ -134,7 +134,7 @@ func TestCombinationsOfTPC(t *testing.T) {
 // TestPresets: the presets, longer, and in make soak each optimisation switched the other
 // way alone, on two of the workloads.
 func TestPresets(t *testing.T) {
-	commits, each := effort(uint64(4_000), 2_000), effort(uint64(250), 0)
+	commits, each := workloadtest.Effort(uint64(4_000), 2_000), workloadtest.Effort(uint64(250), 0)
 	if testing.Short() {
 		commits, each = 500, 0
 	}

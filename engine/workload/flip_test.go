@@ -61,7 +61,7 @@ func flipUntil(b *workloadtest.Bed, db *txn.DB, flips int, change func() (txn.Co
 // TestFlips: knobs at random during the run, with the drain barrier where
 // needed, lose and corrupt nothing.
 func TestFlips(t *testing.T) {
-	seeds := effort(uint64(16), 4)
+	seeds := workloadtest.Effort(uint64(16), 4)
 	if testing.Short() {
 		seeds = 2
 	}

@@ -81,7 +81,7 @@ func TestNoWait(t *testing.T) {
 // TestNoWaitOfTPC: likewise on the two large workloads. Their long transactions abort each other
 // until they are further apart than one of them takes, so back-off has to reach that far.
 func TestNoWaitOfTPC(t *testing.T) {
-	commits := effort(uint64(150), 60)
+	commits := workloadtest.Effort(uint64(150), 60)
 	if testing.Short() {
 		commits = 40
 	}
@@ -125,7 +125,7 @@ func taking(t testing.TB) workload.Bench {
 // TestNoWaitInserts: records that come and go, of one line and of several, under every choice: nothing comes into being
 // that a transaction has found missing, and no stale location is locked.
 func TestNoWaitInserts(t *testing.T) {
-	commits := effort(uint64(1500), 600)
+	commits := workloadtest.Effort(uint64(1500), 600)
 	if testing.Short() {
 		commits = 150
 	}
@@ -178,7 +178,7 @@ func flippingLocker(t *testing.T, w workload.Bench, seed uint64, flips int, barr
 // TestNoWaitFlips: knobs at random during the run, with the drain barrier where needed and only
 // there, lose and corrupt nothing.
 func TestNoWaitFlips(t *testing.T) {
-	seeds := effort(uint64(8), 3)
+	seeds := workloadtest.Effort(uint64(8), 3)
 	if testing.Short() {
 		seeds = 1
 	}
@@ -229,7 +229,7 @@ func TestNoWaitAsPublished(t *testing.T) {
 
 // TestNoWaitAsPublishedInALine: the single WRITE of lock and row is sound where no row passes a line.
 func TestNoWaitAsPublishedInALine(t *testing.T) {
-	seeds := effort(uint64(6), 2)
+	seeds := workloadtest.Effort(uint64(6), 2)
 	if testing.Short() {
 		seeds = 1
 	}

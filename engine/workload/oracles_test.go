@@ -53,7 +53,7 @@ func TestSchemesAreCorrect(t *testing.T) {
 		t.Run(fmt.Sprint(x.scheme, x.set), func(t *testing.T) {
 			for k, bench := range []func(testing.TB) workload.Bench{cells, bank, ring, wide, slots} {
 				w := bench(t)
-				_, bad := stress(t, timestamped(x.scheme, x.set), withOracle(i+k), uint64(i+k+1), effort(uint64(1000), 500), w)
+				_, bad := stress(t, timestamped(x.scheme, x.set), withOracle(i+k), uint64(i+k+1), workloadtest.Effort(uint64(1000), 500), w)
 				for _, text := range bad {
 					t.Errorf("%s: %s", w.Name(), text)
 				}

@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/occ"
 	"drtmx/engine/workload"
+	"drtmx/engine/workload/workloadtest"
 )
 
 func readCommitted(preset string) occ.Config {
@@ -27,7 +28,7 @@ func TestReadCommittedIsFound(t *testing.T) {
 // TestReadCommittedIsNoWorse: it is read committed. Values are whole, nothing that was not committed is read, no update is lost.
 func TestReadCommittedIsNoWorse(t *testing.T) {
 	for i, preset := range occ.PresetNames() {
-		for _, seed := range effort([]uint64{0, 1, 2, 3}, []uint64{uint64(i)}) {
+		for _, seed := range workloadtest.Effort([]uint64{0, 1, 2, 3}, []uint64{uint64(i)}) {
 			for _, bench := range []func(testing.TB) workload.Bench{bank, ring, cells, wide, sixteen, slots, longSlots} {
 				w := bench(t)
 				_, bad := stress(t, readCommitted(preset), shapes[seed%uint64(len(shapes))], seed+1, 1500, w)

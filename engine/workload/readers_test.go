@@ -52,7 +52,7 @@ func TestReadersMakeVectorsSerialisable(t *testing.T) {
 		}{{true, mvcc.Correct, false}, {false, mvcc.Correct, true}, {true, mvcc.ReadsNotRaised, true}} {
 			t.Run(fmt.Sprint(host, " readers=", x.readers, " ", x.variant), func(t *testing.T) {
 				found := false
-				for seed := uint64(0); seed < effort(uint64(8), 4) && !found; seed++ {
+				for seed := uint64(0); seed < workloadtest.Effort(uint64(8), 4) && !found; seed++ {
 					loss := uint32(20_000 * (seed % 3))
 					_, bad := stress(t, config(knob.Values{"ts.readers": x.readers}, x.variant), func(s *workloadtest.Setup) {
 						withOracle(int(seed))(s)

@@ -20,7 +20,7 @@ func dated() rococo.Config {
 // TestRococoSnapshots: transactions that always meet, and snapshots of them, which are serialisable with them, with clocks that
 // agree or not, fresh or stale, though messages are lost.
 func TestRococoSnapshots(t *testing.T) {
-	seeds, commits := uint64(6), effort(uint64(1_000), 400)
+	seeds, commits := uint64(6), workloadtest.Effort(uint64(1_000), 400)
 	if testing.Short() {
 		seeds, commits = 2, 300
 	}

@@ -165,7 +165,7 @@ func (w *returning) Check() []workload.Invariant {
 // TestRococoInsertsAgain: records come back under the keys of deleted ones, whether those have left a tombstone, had one that
 // was collected, or nothing; snapshots and rounds of reads see one or the other.
 func TestRococoInsertsAgain(t *testing.T) {
-	commits := effort(uint64(3_000), 1_000)
+	commits := workloadtest.Effort(uint64(3_000), 1_000)
 	if testing.Short() {
 		commits = 600
 	}

@@ -38,7 +38,7 @@ func reordered(t testing.TB, shape int, seed, commits uint64, w workload.Bench) 
 
 // TestRococo: transactions that always meet have a serial order in real time, though messages are lost.
 func TestRococo(t *testing.T) {
-	seeds, commits := effort(uint64(6), 3), uint64(1_000)
+	seeds, commits := workloadtest.Effort(uint64(6), 3), uint64(1_000)
 	if testing.Short() {
 		seeds, commits = 2, 300
 	}

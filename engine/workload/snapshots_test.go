@@ -19,7 +19,7 @@ type snapshotRun struct {
 // snapshotRuns are some in which each two of these meet; in make soak all, but for the shape.
 func snapshotRuns(workloads int) (out []snapshotRun) {
 	stalenesses, drifts, fresh := []int64{0, 200_000}, []int64{0, 20_000, 1_000_000}, []string{"session", "stale", "strict", "mixed"}
-	if !soak {
+	if !workloadtest.Soak {
 		for _, r := range workloadtest.Pairs([]int{len(stalenesses), len(drifts), len(fresh), workloads, len(shapes)}) {
 			out = append(out, snapshotRun{stalenesses[r[0]], drifts[r[1]], fresh[r[2]], r[3], r[4]})
 		}

@@ -37,7 +37,7 @@ func kvWith(v knob.Values) store.Kind { return kv.Kind.(store.Configured).With(v
 
 // TestStores: transactions that meet are as correct with them, with torn READs and lost datagrams.
 func TestStores(t *testing.T) {
-	commits := effort(uint64(1_500), 500)
+	commits := workloadtest.Effort(uint64(1_500), 500)
 	if testing.Short() {
 		commits = 300
 	}

@@ -83,7 +83,7 @@ func TestTwoPL(t *testing.T) {
 
 // TestTwoPLOfTPC: likewise on the two large workloads.
 func TestTwoPLOfTPC(t *testing.T) {
-	commits := effort(uint64(120), 60)
+	commits := workloadtest.Effort(uint64(120), 60)
 	if testing.Short() {
 		commits = 40
 	}
@@ -103,7 +103,7 @@ func TestTwoPLOfTPC(t *testing.T) {
 // TestTwoPLFlips: knobs at random during the run, with the drain barrier where needed and only
 // there, lose and corrupt nothing.
 func TestTwoPLFlips(t *testing.T) {
-	seeds := effort(uint64(4), 2)
+	seeds := workloadtest.Effort(uint64(4), 2)
 	if testing.Short() {
 		seeds = 1
 	}

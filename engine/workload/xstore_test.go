@@ -71,7 +71,7 @@ func TestForgetfulIndexes(t *testing.T) {
 // TestTPCOnXStore: TPC-C and TPC-E with their indexes in XStore pass the checker and their own checks with every preset and with
 // no-wait locking, whatever clients cache, under contention, with torn reads and lost datagrams, on servers and from elsewhere.
 func TestTPCOnXStore(t *testing.T) {
-	commits := effort(uint64(500), 300)
+	commits := workloadtest.Effort(uint64(500), 300)
 	if testing.Short() {
 		commits = 60
 	}
@@ -97,7 +97,7 @@ func TestTPCOnXStore(t *testing.T) {
 	var sum xstore.Stats
 	for i, p := range list {
 		for k, w := range []workload.Bench{company(t), house(t)} {
-			if !soak && (i+i/4)%2 != k { // each preset and each mode of locking meets one of them
+			if !workloadtest.Soak && (i+i/4)%2 != k { // each preset and each mode of locking meets one of them
 				continue
 			}
 			o := xstore.Options{Cache: modes[(i+3*k)%len(modes)], TopModel: tops[i%len(tops)], Trainers: 1 + i%2, ExpandAt: 400}

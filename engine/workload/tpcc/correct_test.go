@@ -15,7 +15,7 @@ func tiny() Options {
 
 // TestMix: all five transactions.
 func TestMix(t *testing.T) {
-	commits := uint64(2_500)
+	commits := workloadtest.Effort(uint64(2_500), 1_200)
 	if testing.Short() {
 		commits = 400
 	}
@@ -92,7 +92,7 @@ func TestStockDistricts(t *testing.T) {
 // TestNewOrderOnly: TPC-C/no under contention, with torn reads and lost
 // datagrams, is strictly serialisable and consistent under every preset.
 func TestNewOrderOnly(t *testing.T) {
-	commits := uint64(3_000)
+	commits := workloadtest.Effort(uint64(3_000), 1_200)
 	if testing.Short() {
 		commits = 300
 	}

@@ -18,7 +18,7 @@ import (
 
 // TestMixInPieces: all five transactions, reordered: the conditions hold, and the history has an order.
 func TestMixInPieces(t *testing.T) {
-	commits := uint64(2_500)
+	commits := workloadtest.Effort(uint64(2_500), 1_200)
 	if testing.Short() {
 		commits = 400
 	}
@@ -78,7 +78,7 @@ func (r piecedClient) payPieced(tx *txn.Tx) error {
 // TestPiecesUnderOthers: the books are right too where protocols that know nothing of pieces run them, beside transactions
 // that are not in pieces.
 func TestPiecesUnderOthers(t *testing.T) {
-	commits := uint64(1_200)
+	commits := workloadtest.Effort(uint64(1_200), 600)
 	if testing.Short() {
 		commits = 300
 	}

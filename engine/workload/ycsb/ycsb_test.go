@@ -41,7 +41,7 @@ var shapes = []Options{
 // TestCorrect: the presets keep every invariant under contention, with torn reads and lost
 // datagrams, whatever the shape of the transactions.
 func TestCorrect(t *testing.T) {
-	commits := uint64(1000)
+	commits := workloadtest.Effort(uint64(1000), 500)
 	if testing.Short() {
 		commits = 80
 	}
@@ -67,7 +67,7 @@ func TestCorrect(t *testing.T) {
 func TestPlantedBugs(t *testing.T) {
 	several := Options{Keys: 60, Ops: 4, WriteShare: 0.5}
 	alone := Options{Keys: 20, Ops: 1, ValueBytes: 1024, FieldBytes: 1024, WriteShare: 0.4}
-	for _, bug := range []struct {
+	for i, bug := range []struct {
 		variant occ.Variant
 		presets []string
 		o       Options
@@ -80,7 +80,7 @@ func TestPlantedBugs(t *testing.T) {
 		// One record read in one piece commits without validation, which would find that out.
 		{occ.ReadTorn, []string{"drtm+r", "drtm+h", "farm"}, alone, []string{"ycsb.whole", "wrong-value", "unknown-version"}},
 	} {
-		for _, preset := range bug.presets {
+		for _, preset := range workloadtest.Effort(bug.presets, bug.presets[i%len(bug.presets):][:1]) {
 			cfg, _ := occ.Preset(preset)
 			cfg.Variant = bug.variant
 			t.Run(bug.variant.String()+"/"+preset, func(t *testing.T) {
