@@ -138,7 +138,7 @@ func (s *System) follow(t *tracer) (*tracer, error) {
 	if s.tracer != nil {
 		return nil, ErrTraced
 	}
-	t.opens = metrics.PhaseOther
+	t.opens, t.runs = metrics.PhaseOther, s.cl.OfWorkload
 	if s.load.db == nil {
 		t.opens = txn.Execution
 	}
@@ -160,9 +160,10 @@ type tracer struct {
 	want  int
 	pick  *Pick // nil: the first ones
 	ended int
-	kept  int           // phases and verbs
-	opens metrics.Phase // with which a transaction or request begins
-	all   []*traced     // in the order of their begin
+	kept  int                  // phases and verbs
+	runs  func(co uint32) bool // says whether a coroutine runs transactions or requests
+	opens metrics.Phase        // with which a transaction or request begins
+	all   []*traced            // in the order of their begin
 	byCo  []followed
 }
 
@@ -202,6 +203,9 @@ func (t *tracer) of(co uint32) *followed {
 func (t *tracer) Phase(co uint32, at r2.Time, p metrics.Phase) {
 	f := t.of(co)
 	x := f.current
+	if x == nil && !t.runs(co) {
+		return // a handler that waits, or work in the background
+	}
 	if n := len(f.before); x == nil && n > 0 && f.before[n-1].next == 0 && p == t.opens {
 		f.before[n-1].next = at
 	}

@@ -124,3 +124,20 @@ func TestTraceShowsRequests(t *testing.T) {
 		}
 	}
 }
+
+// A handler that waits and work in the background are no transactions: those that are followed end, as all others do.
+func TestTraceFollowsTransactionsAlone(t *testing.T) {
+	for _, set := range []experiment.Knobs{
+		{"cc": "rococo", "workload": "registers"}, {"cc": "2pl", "workload": "smallbank"}, {"ts.scheme": "dst", "workload": "registers"},
+	} {
+		set["nodes"], set["threads"], set["coroutines"] = 3, 2, 4
+		s := open(t, experiment.Spec{Set: set})
+		if err := s.Advance(200_000); err != nil {
+			t.Fatal(err)
+		}
+		ts, err := s.Trace(60)
+		if err != nil || len(ts) != 60 {
+			t.Errorf("%v: %d transactions, %v", set, len(ts), err)
+		}
+	}
+}

@@ -115,7 +115,7 @@ func (t *traceFlags) run(cmd *cobra.Command, spec experiment.Spec) (*cluster.Tra
 	}
 	ts, err := s.TraceWith(cmd.Context(), t.txns, progress)
 	if err != nil {
-		return nil, untraced(cmd.Context(), s, err)
+		return nil, t.untraced(cmd.Context(), s, err)
 	}
 	return &cluster.Trace{Raw: ts}, nil
 }
@@ -137,11 +137,21 @@ func (t *traceFlags) write(cmd *cobra.Command, found *cluster.Trace) error {
 }
 
 // untraced adds what helps where too few transactions end.
-func untraced(ctx context.Context, s *engine.System, err error) error {
+func (t *traceFlags) untraced(ctx context.Context, s *engine.System, err error) error {
 	if ctx.Err() != nil || s.State() == engine.StateFailed || experiment.IsSpecError(err) {
 		return err
 	}
-	return fmt.Errorf("%w; ask for fewer with --txns, or set clients.arrival=closed", err)
+	var help []string
+	if t.txns > 1 {
+		help = append(help, "ask for fewer with --txns")
+	}
+	if strings.HasPrefix(s.Values().Text("clients.arrival"), "open") {
+		help = append(help, "set clients.arrival=closed or a higher rate")
+	}
+	if help == nil {
+		help = append(help, "drtmx run with the same knobs shows how long they take")
+	}
+	return fmt.Errorf("%w; %s", err, strings.Join(help, ", or "))
 }
 
 const (

@@ -364,6 +364,12 @@ func (cl *Cluster) Spawn(m, thread int, body func(c *Co)) *Co {
 	return w.add(newCo(w, n, fmt.Sprintf("m%d.t%d.c%d", m, thread, n), body))
 }
 
+// OfWorkload says whether a coroutine is one of Spawn: it is no handler and not in the background.
+func (cl *Cluster) OfWorkload(co uint32) bool {
+	c := cl.cos[co]
+	return c.index >= 0 && c.index != noIndex
+}
+
 // SpawnBackground starts a coroutine on a worker that is none of a workload's: it has no index, is not to
 // Gate, and a drain waits for no more than its requests. It may be started at any time.
 func (cl *Cluster) SpawnBackground(m, thread int, name string, body func(c *Co)) *Co {
