@@ -370,7 +370,8 @@ func (s *SweepResult) Err() error {
 		}
 		for _, r := range p.Runs {
 			if r.Checks.Failed() {
-				return fmt.Errorf("%s: checks: %s is violated", words.Knobs(p.Set), r.Checks.Broken())
+				what, how := r.Checks.Fault()
+				return fmt.Errorf("%s: checks: %s is violated: %s", words.Knobs(p.Set), what, words.OneLine(how))
 			}
 		}
 		if text := undrained(p); text != "" {

@@ -163,10 +163,8 @@ func checksOf(r *result.Result) error {
 	if !c.Failed() {
 		return undrained(r)
 	}
-	for _, a := range c.Anomalies {
-		return fmt.Errorf("checks: %s is violated: %s: %s", c.Claimed, a.Kind, a.Text)
-	}
-	return fmt.Errorf("checks: %s is violated: %s", c.Broken(), strings.Join(c.Findings(), "; "))
+	what, how := c.Fault()
+	return fmt.Errorf("checks: %s is violated: %s", what, how)
 }
 
 // undrained is the error of a run whose drain was given up.

@@ -94,7 +94,8 @@ func (o *outcome) judge(c *result.Checks) {
 	}
 	for _, text := range c.Findings() {
 		if o.kind == "" {
-			o.kind, o.text = c.Broken(), text
+			o.kind, _ = c.Fault()
+			o.text = text
 			continue
 		}
 		found = append(found, text)

@@ -68,8 +68,29 @@ func (r *Report) Findings() []string {
 	return lines
 }
 
-// Broken names what is violated, for the words "is violated": invariants, else the claim.
-func (r *Report) Broken() string {
+// Fault says what was claimed and is broken, for the words "is violated", and how: the claim, by the first anomaly that it
+// does not allow, else invariants.
+func (r *Report) Fault() (what, how string) {
+	if a := r.Breaking(); a != nil {
+		against := r.Claimed
+		if r.Writers != "" && !r.Claimed.breaks(a.Kind) {
+			against = r.Writers
+		}
+		return string(against), a.Kind + ": " + a.Text
+	}
+	return r.broken(), strings.Join(r.Findings(), "; ")
+}
+
+// Breaking is the first anomaly that a claim does not allow; nil where all are allowed.
+func (r *Report) Breaking() *Anomaly {
+	if i := slices.IndexFunc(r.Anomalies, func(a Anomaly) bool { return a.Breaks }); i >= 0 {
+		return &r.Anomalies[i]
+	}
+	return nil
+}
+
+// broken names the invariants that do not hold, else the claim.
+func (r *Report) broken() string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(r.Invariants)) {
 		if !r.Invariants[name] {

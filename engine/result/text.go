@@ -47,6 +47,9 @@ func (r *Result) String() string {
 		row("snapshots", "%s", text)
 	}
 	row("commits", "%d in %s of virtual time, %.2f %% of attempts aborted, %d rolled back", r.Commits, knob.Format("duration_ns", int(r.VirtualNS)), 100*r.AbortRate, r.Rollbacks)
+	if r.Empty > 0 {
+		row("", "%d of the commits found nothing to do: a key that was missing or taken, or no result", r.Empty)
+	}
 	if r.Failed > 0 || r.Lost > 0 {
 		row("failed", "%d requests with an error, %d passive ones lost", r.Failed, r.Lost)
 	}
@@ -188,9 +191,8 @@ func (r *Result) ChecksText() string {
 		return text + c.Allowed()
 	}
 	found := c.Findings()
-	if len(c.Anomalies) > 0 {
-		first := max(0, slices.IndexFunc(c.Anomalies, func(a Anomaly) bool { return a.Breaks }))
-		found = slices.Insert(found, 0, c.Anomalies[first].Kind+": "+c.Anomalies[first].Text)
+	if a := c.Breaking(); a != nil {
+		found = slices.Insert(found, 0, a.Kind+": "+a.Text)
 	}
 	if c.Incomplete != "" {
 		found = append(found, "incomplete: "+c.Incomplete)
