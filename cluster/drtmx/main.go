@@ -34,16 +34,21 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
-	defer closeRuns(stderr)
-	return runUntil(ctx, args, stdout, stderr)
+	code := runUntil(ctx, args, stdout, stderr)
+	if !closeRuns(stderr) && code == success {
+		return failed
+	}
+	return code
 }
 
-// closeRuns closes the run store, if one was opened, and says what it could not keep meanwhile.
-func closeRuns(stderr io.Writer) {
-	if err := runs.CloseDefault(); err != nil {
-		fmt.Fprintln(stderr, "drtmx: "+line(err)+" (what was printed is whole)")
+// closeRuns closes the run store, if one was opened, and says what it could not keep meanwhile. It reports whether all was kept.
+func closeRuns(stderr io.Writer) bool {
+	err := runs.CloseDefault()
+	if err != nil {
+		fmt.Fprintln(stderr, "drtmx: not kept: "+line(err)+" (what was printed is whole)")
 	}
 	runs.Use("")
+	return err == nil
 }
 
 // runUntil runs until it is done or interrupted.

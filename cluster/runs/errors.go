@@ -36,7 +36,7 @@ func (s *Store) says(err error) error {
 		return nil
 	}
 	switch code(err) {
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE:
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE:
 		return fmt.Errorf("run store %s: %w; make room, or drtmx runs gc --older 30d removes what is old", s.file, ErrFull)
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("run store %s: is damaged or no run store; move it away, or name another file with --runs", s.file)
@@ -51,16 +51,19 @@ func (s *Store) says(err error) error {
 	return fmt.Errorf("run store %s: %s", s.file, strings.Join(strings.Fields(err.Error()), " "))
 }
 
-// code is the result code of SQLite: the primary one, but for a write that failed. 0 if it is another's error.
+// code is the result code of SQLite: the primary one, but for a write that failed and a file of the write-ahead log that could
+// not grow, which a full disk shows first. 0 if it is another's error.
 func code(err error) int {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return 0
 	}
-	if e.Code() == sqlite3.SQLITE_IOERR_WRITE {
-		return e.Code()
+	switch c := e.Code(); c {
+	case sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE:
+		return c
+	default:
+		return c & 0xff
 	}
-	return e.Code() & 0xff
 }
 
 // cause is an error without the path that it begins with.
