@@ -33,6 +33,24 @@ func soon(t testing.TB) context.Context {
 	return ctx
 }
 
+// A store has one server at a time: another is refused, and takes over when the first has ended.
+func TestStoreHasOneServer(t *testing.T) {
+	dir := t.TempDir()
+	first, err := Start(Options{Listen: "127.0.0.1:0", Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Start(Options{Listen: "127.0.0.1:0", Dir: dir}); err == nil || !experiment.IsSpecError(err) || !strings.Contains(err.Error(), "another server has it") {
+		t.Errorf("a second server: %v, %v", s, err)
+	}
+	first.Close()
+	second, err := Start(Options{Listen: "127.0.0.1:0", Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.Close()
+}
+
 // counting counts how often each number is computed.
 func counting(times *atomic.Int32) work.Worker {
 	return work.Worker{Compute: worktest.Compute(func(ctx context.Context, n int, alive func()) ([]byte, error) {

@@ -34,8 +34,9 @@ type Options struct {
 
 // Server is a running one.
 type Server struct {
-	s   *natsd.Server
-	url string
+	s      *natsd.Server
+	url    string
+	unlock func() // its store
 }
 
 const (
@@ -50,6 +51,37 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	unlock, err := o.own()
+	if err != nil {
+		return nil, err
+	}
+	out, err := o.start(opts)
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	out.unlock = unlock
+	return out, nil
+}
+
+// lockName is the file of a store that its server holds a lock on: two servers of one store would lose each other's results.
+const lockName = "drtmx.lock"
+
+// own makes the store this server's, until unlock or the end of the process.
+func (o Options) own() (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(o.Dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if err := lockFile(f); err != nil {
+		f.Close()
+		return nil, &experiment.SpecError{Field: "store", Value: o.Dir, Rule: "another server has it", Next: "end that one, or name another folder with --store"}
+	}
+	return func() { f.Close() }, nil
+}
+
+// start runs a server that owns its store.
+func (o Options) start(opts *natsd.Options) (*Server, error) {
 	s, err := natsd.NewServer(opts)
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
@@ -63,7 +95,7 @@ func Start(o Options) (*Server, error) {
 		s.Shutdown()
 		return nil, fmt.Errorf("server: no JetStream in %s; is the disk full, or the folder that of another server?", o.Dir)
 	}
-	out := &Server{s, urlOf(s, opts.TLSConfig != nil)}
+	out := &Server{s: s, url: urlOf(s, opts.TLSConfig != nil)}
 	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
 	defer cancel()
 	if err := out.create(ctx, o); err != nil {
@@ -186,4 +218,5 @@ func (s *Server) create(ctx context.Context, o Options) error {
 func (s *Server) Close() {
 	s.s.Shutdown()
 	s.s.WaitForShutdown()
+	s.unlock()
 }
