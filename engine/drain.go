@@ -25,6 +25,8 @@ const (
 	// leastSlowDrain is the same where messages are lost and come milliseconds late: of a read of many
 	// records one may be lost in every attempt.
 	leastSlowDrain = experiment.MaxAutomatic * sim.Nanosecond
+	// deadlocks is how many a transaction may wait out, one after the other, where most that meet end in one.
+	deadlocks = 1000
 )
 
 // Drain stops new requests, waits in virtual time until none is in flight and every log is applied,
@@ -134,7 +136,11 @@ func (s *System) drainBudget() sim.Time {
 			budget = max(budget, drainFactor*(s.sim.Now()-o.begins/sim.Time(o.n)))
 		}
 	}
-	return min(budget, experiment.MaxAutomatic*sim.Nanosecond)
+	most := experiment.MaxAutomatic * sim.Nanosecond
+	if wait := sim.Time(experiment.LongestWait(s.values)) * sim.Nanosecond; wait > 0 {
+		budget, most = max(budget, drainFactor*wait), max(most, deadlocks*wait)
+	}
+	return min(budget, most)
 }
 
 // raiseBudget is what to do about a drain that was given up.

@@ -69,6 +69,11 @@ func TestDrainBudget(t *testing.T) {
 	if got, least := s.drainBudget(), sim.Time(drainFactor*3*sim.Millisecond); got < least || got > drainFactor*5*sim.Millisecond {
 		t.Errorf("a budget of %d ps, where most requests have been under way for 5 ms", got)
 	}
+	for timeout, want := range map[string]sim.Time{"10ms": 50 * sim.Millisecond, "1ms": leastDrain} { // where attempts wait, several of the longest waits
+		if got := open(t, small(experiment.Knobs{"cc": "2pl", "2pl.timeout_ns": timeout})).drainBudget(); got != want {
+			t.Errorf("2pl.timeout_ns=%s: a budget of %d ps, want %d", timeout, got, want)
+		}
+	}
 	for k, want := range map[string]sim.Time{"fault.drop": leastSlowDrain, "torn_reads": leastDrain} {
 		set := experiment.Knobs{"torn_reads": true}
 		if k == "fault.drop" {

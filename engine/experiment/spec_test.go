@@ -122,6 +122,7 @@ func TestBadSpecs(t *testing.T) {
 		{"leaves beyond a WRITE, with fewer slots within", "workload: ycsb-a\nset: {store.ordered: rolex, workload.value_bytes: 512}", "and a WRITE 4096 at most; set rolex.slots=7 and no larger rolex.fill, or"},
 		{"scaled below what it takes", "workload: registers\nset: {workload.keys: 12, workload.scale: 0.7, workload.reads: 6, workload.writes: 6}", "there are 8; set workload.keys=17 or more, or a larger workload.scale"},
 		{"fewer than it takes", "workload: registers\nset: {workload.keys: 8, workload.reads: 6, workload.writes: 6}", "there are 8; set workload.keys=12 or more"},
+		{"a drain within a lock wait", "set: {cc: 2pl, drain_ns: 5ms}", "drain_ns = 5ms: under cc=2pl a transaction may wait for locks for 10ms; set it longer"},
 		{"no mix", "set: {workload.mix.amalgamate: 0, workload.mix.balance: 0, workload.mix.deposit-checking: 0, workload.mix.send-payment: 0, workload.mix.transact-savings: 0, workload.mix.write-check: 0}", "all weights are 0"},
 	}
 	for _, tt := range tests {

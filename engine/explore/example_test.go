@@ -32,6 +32,7 @@ func ExampleRun() {
 	// preset: drtm+h
 	// workload: script
 	// set:
+	//   2pl.timeout_ns: 500us
 	//   coroutines: 1
 	//   drain_ns: 5ms
 	//   duration_ns: 100us

@@ -28,6 +28,12 @@ var Kind = txn.Kind{
 	Choices: func(txn.Config) []txn.Choice { return nil },
 	LooksUp: func(knob.Values, *testbed.Load) string { return "records are looked up on their server" },
 	Costs:   locking.Costs,
+	LongestWait: func(v knob.Values) int {
+		if v.Text("2pl.deadlock") == WaitDie.String() {
+			return 0
+		}
+		return v.Int("2pl.timeout_ns")
+	},
 }
 
 func rows(load testbed.LoadOf) []knob.Row {

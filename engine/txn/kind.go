@@ -33,6 +33,9 @@ type Kind struct {
 	Choices func(c Config) []Choice
 	// LooksUp says why no machine looks records of others up, so that a location cache has no use; "": one does.
 	LooksUp func(v knob.Values, load *testbed.Load) string
+	// LongestWait is how many ns an attempt waits in a deadlock until that is taken for one: a drain outlasts it. nil, or 0: no attempt
+	// waits so.
+	LongestWait func(v knob.Values) int
 	// Costs are the costs in its code that a Scale may change.
 	Costs func() []Cost
 
