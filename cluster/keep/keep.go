@@ -124,7 +124,7 @@ func Sweep(s *runs.Store, note string, spec experiment.Spec, r *batch.SweepResul
 	if k.Document, err = compactJSON(doc); err != nil {
 		return 0, err
 	}
-	if k.Identity, err = runs.Key(k.Code, "sweep", base, r.Axes, doc.Runs); err != nil {
+	if k.Identity, err = runs.Key(k.Code, withInputs(all, "sweep", base, r.Axes, doc.Runs)...); err != nil {
 		return 0, err
 	}
 	return s.Keep(k.Kept, members)
@@ -159,10 +159,20 @@ func Figure(s *runs.Store, note string, f FigureRecord) (runs.ID, error) {
 	if k.Spec, err = compactJSON(f.Set); err != nil {
 		return 0, err
 	}
-	if k.Identity, err = runs.Key(k.Code, "figure", f.ID, f.Scale, f.Set, f.Variant); err != nil {
+	if k.Identity, err = runs.Key(k.Code, withInputs(f.Runs, "figure", f.ID, f.Scale, f.Set, f.Variant)...); err != nil {
 		return 0, err
 	}
 	return s.Keep(k.Kept, members)
+}
+
+// withInputs adds to the parts of a key the content of the files that results were computed from, if there are any.
+func withInputs(rs []*result.Result, parts ...any) []any {
+	for _, r := range rs {
+		if r != nil && len(r.Inputs) > 0 {
+			parts = append(parts, r.Inputs)
+		}
+	}
+	return parts
 }
 
 // keeping is a row that is being made.
@@ -314,7 +324,7 @@ func PointKey(r *result.Result) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key, err := batch.RunKey(spec)
+	key, err := batch.RunKeyOf(spec, r.Inputs)
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -269,7 +270,7 @@ func RunAll(ctx context.Context, specs []experiment.Spec, o SweepOptions) ([]*re
 		if err := o.refuseTooBig(s, v); err != nil {
 			return nil, err
 		}
-		key := identity{keyOf(v), s.Hardware, s.Scaling}
+		key := identity{keyOf(v, nil), s.Hardware, s.Scaling}
 		at, known := byKey[key]
 		if !known {
 			at = len(jobs)
@@ -357,19 +358,41 @@ func (o *SweepOptions) runCached(ctx context.Context, j job) (r *result.Result, 
 		r, err = compute()
 		return r, false, err
 	}
-	key := keyOf(j.values)
+	inputs, err := experiment.Inputs(j.values)
+	if err != nil { // the run says what it makes of such a file
+		r, err = compute()
+		return r, false, err
+	}
+	key := keyOf(j.values, inputs)
 	if r, ok := o.Cache.Get(key); ok {
 		return r, true, nil
 	}
 	if r, err = compute(); err != nil {
 		return nil, false, err
 	}
+	if after, err := experiment.Inputs(j.values); err != nil || !maps.Equal(inputs, after) {
+		return r, false, nil // a file changed meanwhile: nobody knows which content the run has seen
+	}
+	r.Inputs = inputs
 	return r, false, o.Cache.Put(key, r)
 }
 
 // RunKey is the address of a run in a Cache: equal for specs that resolve to the same values in the
-// same code.
+// same code, and name files of the same content.
 func RunKey(spec experiment.Spec) (string, error) {
+	v, err := experiment.Resolve(spec)
+	if err != nil {
+		return "", err
+	}
+	inputs, err := experiment.Inputs(v)
+	if err != nil {
+		return "", err
+	}
+	return RunKeyOf(spec, inputs)
+}
+
+// RunKeyOf is RunKey where files had this content, see result.Result.
+func RunKeyOf(spec experiment.Spec, inputs map[string]string) (string, error) {
 	v, err := experiment.Resolve(spec)
 	if err != nil {
 		return "", err
@@ -377,11 +400,16 @@ func RunKey(spec experiment.Spec) (string, error) {
 	if spec.Hardware != nil {
 		return "", fmt.Errorf("run key: a spec on hardware of its own has none, such runs are not kept")
 	}
-	return keyOf(v), nil
+	return keyOf(v, inputs), nil
 }
 
-func keyOf(v experiment.Knobs) string {
+func keyOf(v experiment.Knobs, inputs map[string]string) string {
 	text, err := json.Marshal(v) // in the order of names
+	if err == nil && len(inputs) > 0 {
+		var more []byte
+		more, err = json.Marshal(inputs)
+		text = append(text, more...)
+	}
 	if err != nil {
 		panic("engine: resolved values: " + err.Error())
 	}

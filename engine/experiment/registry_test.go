@@ -186,3 +186,12 @@ func mask(p int, c occ.Config) (m [3]bool) {
 	}
 	return m
 }
+
+// A knob whose value may be a file says which file that is: its content is part of what a run is known by.
+func TestKnobsThatNameFilesSaySo(t *testing.T) {
+	for _, row := range knob.Rows() {
+		if names := row.File != nil; names != strings.Contains(row.Unit, "FILE") {
+			t.Errorf("%s: its unit is %q, and it names a file: %v", row.Name, row.Unit, names)
+		}
+	}
+}

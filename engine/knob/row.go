@@ -25,6 +25,7 @@ type Row struct {
 	Neutral any                // a value that changes nothing: how it reads where its members differ
 	Derived func(v Values) any // what it reads: it only says what others are. nil: what it was set to
 	Follows bool               // it follows others while nobody names it
+	File    func(v any) string // the file that a value names, whose content decides like a knob; "": it names none. nil: no value does
 	Order   bool               // a command rather than a setting: what it reads is not what it was set to
 }
 

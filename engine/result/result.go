@@ -34,6 +34,7 @@ type TypeStat struct {
 	Commits   uint64  `json:"commits"`
 	Aborts    uint64  `json:"aborts"`
 	Rollbacks uint64  `json:"rollbacks"`
+	Empty     uint64  `json:"empty,omitempty"` // as in Result
 	LatencyUS Latency `json:"latency_us"`
 	// Histogram is its distribution. Of a workload with a single type it is the result's, and is not repeated.
 	Histogram *metrics.Histogram `json:"latency_histogram,omitempty"`
@@ -68,6 +69,7 @@ type Scale struct {
 type Result struct {
 	Spec             experiment.Knobs                 `json:"spec"` // every knob, resolved
 	PresetDiff       experiment.Knobs                 `json:"preset_diff"`
+	Inputs           map[string]string                `json:"inputs,omitempty"` // of a point of a sweep or figure: content of the files that knobs name, see experiment.Inputs
 	Name             string                           `json:"name,omitempty"`
 	Code             string                           `json:"code"`
 	Profile          string                           `json:"profile"`
@@ -87,6 +89,7 @@ type Result struct {
 	Aborts           uint64                           `json:"aborts"`
 	AbortRate        float64                          `json:"abort_rate"`
 	Rollbacks        uint64                           `json:"rollbacks"`
+	Empty            uint64                           `json:"empty,omitempty"`  // of the commits, those that found nothing to do: a key that is missing or taken, no result
 	Failed           uint64                           `json:"failed,omitempty"` // requests that ended with an error: a machine, or their client's, had crashed
 	Lost             uint64                           `json:"lost,omitempty"`   // passive requests that counted as done, and that a crash left unconfirmed
 	ByType           map[string]TypeStat              `json:"by_type,omitempty"`
@@ -169,6 +172,7 @@ type Window struct {
 	Commits          uint64               `json:"commits"`
 	Aborts           uint64               `json:"aborts"`
 	Rollbacks        uint64               `json:"rollbacks"`
+	Empty            uint64               `json:"empty,omitempty"`
 	Failed           uint64               `json:"failed,omitempty"`
 	Lost             uint64               `json:"lost,omitempty"`
 	AbortRate        float64              `json:"abort_rate"`

@@ -123,6 +123,14 @@ func rows() []knob.Row {
 	set := row(knob.Knob{Name: "workload.dataset", Kind: knob.Text, Default: dataset.LinearName, Label: "Data set", Unit: strings.Join(dataset.Names, " | ") + " | sosd:FILE", Section: "3.7.8",
 		Doc: "The keys that the store holds from the start. linear: one every 64 numbers. noised: linear ones in random places. lognormal: of a lognormal distribution. osm: clustered like the longitudes of OpenStreetMap. orderline: a sample of TPC-C's order lines, four fields in a key. sosd:FILE: those of a file in the binary format of SOSD, as many as workload.keys, evenly spaced."})
 	set.Normal = normalSet
+	set.File = func(v any) string {
+		text, _ := v.(string)
+		path, ok := strings.CutPrefix(text, dataset.FilePrefix)
+		if !ok {
+			return ""
+		}
+		return path
+	}
 	return []knob.Row{
 		row(knob.Knob{Name: "workload.distribution", Kind: knob.Choice, Default: Uniform, Choices: []string{Uniform, Zipfian, Scrambled, Latest}, Label: "Distribution of requests", Section: "3.7.1", Live: true,
 			Doc: "Which keys requests go to. uniform: all alike. zipfian: the lowest keys of the set most often, by workload.theta. scrambled: the same, the popular keys scattered over the set. latest: those that the client itself inserted last, only in ycsb-d."}),
