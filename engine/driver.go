@@ -272,7 +272,7 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 	}
 	o.Breakdown[metrics.PhaseOther][metrics.Asleep] += waited
 	d.s.meter.Add(&measure.Request{
-		Typ: int(o.Type), Committed: o.Committed, RolledBack: o.RolledBack, LatencyPS: latency,
+		Typ: int(o.Type), Committed: o.Committed, RolledBack: o.RolledBack, Empty: o.Empty, LatencyPS: latency,
 		Phases: phases, Breakdown: &o.Breakdown, Trips: &o.RoundTrips,
 	})
 	o.Breakdown[metrics.PhaseOther][metrics.Asleep] -= waited // one Outcome serves many requests

@@ -95,7 +95,7 @@ func (s *System) Result() *result.Result {
 		WallMS: s.wall.ms(), Events: c.Events - s.marked.Events, Steady: q.steady, Unsteady: q.unsteady,
 		Scale:      result.Scale{Populations: s.values.Float("workload.scale")},
 		Throughput: measure.PerSecond(n.Commits, ps), ThroughputCI95: q.ci95,
-		Commits: n.Commits, Aborts: n.Aborts, AbortRate: n.AbortRate(), Rollbacks: n.Rollbacks, Failed: n.Failed, Lost: c.Lost - s.marked.Lost,
+		Commits: n.Commits, Aborts: n.Aborts, AbortRate: n.AbortRate(), Rollbacks: n.Rollbacks, Empty: n.Empty, Failed: n.Failed, Lost: c.Lost - s.marked.Lost,
 		ByType: s.byType(), LatencyUS: s.meter.Measured().Latency.Latency(), Histogram: s.meter.Measured().Latency.Histogram(), Verbs: map[string]uint64{},
 		RoundTripsPerTxn: n.TripsPerTxn(), Changes: s.Changes(), Digest: s.Digest(), Digests: s.Digests(),
 	}
@@ -225,7 +225,7 @@ func (s *System) byType() map[string]result.TypeStat {
 			break
 		}
 		t := &s.meter.Types[i]
-		stat := result.TypeStat{Commits: t.Counts.Commits, Aborts: t.Counts.Aborts, Rollbacks: t.Counts.Rollbacks, LatencyUS: s.meter.LatencyOf(i).Latency()}
+		stat := result.TypeStat{Commits: t.Counts.Commits, Aborts: t.Counts.Aborts, Rollbacks: t.Counts.Rollbacks, Empty: t.Counts.Empty, LatencyUS: s.meter.LatencyOf(i).Latency()}
 		if len(s.meter.Types) > 1 {
 			stat.Histogram = t.Latency.Histogram()
 		}

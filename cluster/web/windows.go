@@ -31,7 +31,7 @@ func queryNS(s, field string, missing int64) (int64, error) {
 }
 
 var csvHead = []string{"t0_ns", "t1_ns", "knobs_version", "throughput", "commits", "aborts", "rollbacks", "abort_rate",
-	"mean_us", "p50_us", "p90_us", "p99_us", "p999_us", "max_us", "round_trips_per_txn", "in_flight", "bottleneck", "bottleneck_node", "bottleneck_utilization", "failed", "lost"}
+	"mean_us", "p50_us", "p90_us", "p99_us", "p999_us", "max_us", "round_trips_per_txn", "in_flight", "bottleneck", "bottleneck_node", "bottleneck_utilization", "failed", "lost", "empty"}
 
 func windowsCSV(ws []result.Window) ([]byte, error) {
 	var b bytes.Buffer
@@ -51,7 +51,7 @@ func windowsCSV(ws []result.Window) ([]byte, error) {
 		l := x.LatencyUS
 		row := []string{strconv.FormatInt(x.T0NS, 10), strconv.FormatInt(x.T1NS, 10), strconv.Itoa(x.KnobsVersion), f(x.Throughput),
 			n(x.Commits), n(x.Aborts), n(x.Rollbacks), f(x.AbortRate), opt(l.Mean), opt(l.P50), opt(l.P90), opt(l.P99), opt(l.P999), opt(l.Max),
-			f(x.RoundTripsPerTxn), f(x.InFlight), "", "", "", n(x.Failed), n(x.Lost)}
+			f(x.RoundTripsPerTxn), f(x.InFlight), "", "", "", n(x.Failed), n(x.Lost), n(x.Empty)}
 		if x.Bottleneck != nil {
 			row[16], row[17], row[18] = x.Bottleneck.Resource, strconv.Itoa(x.Bottleneck.Node), f(x.Bottleneck.Utilization)
 		}

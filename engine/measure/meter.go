@@ -14,6 +14,7 @@ type Request struct {
 	Typ        int
 	Committed  bool
 	RolledBack bool
+	Empty      bool // it committed, and found nothing to do
 	LatencyPS  int64
 	Phases     metrics.PhaseSet           // that it was in
 	Breakdown  *metrics.Breakdown         // nil: not attributed
@@ -24,6 +25,7 @@ type Request struct {
 type Counts struct {
 	Commits, Aborts, Rollbacks, Failed, Trips uint64
 	LatencyPS                                 uint64 // summed over commits
+	Empty                                     uint64 // of the commits, those that found nothing to do
 }
 
 func (c *Counts) add(r *Request) {
@@ -31,6 +33,9 @@ func (c *Counts) add(r *Request) {
 	case r.Committed:
 		c.Commits++
 		c.LatencyPS += uint64(r.LatencyPS)
+		if r.Empty {
+			c.Empty++
+		}
 	case r.RolledBack:
 		c.Rollbacks++
 	default:
@@ -45,13 +50,13 @@ func (c *Counts) add(r *Request) {
 
 func (c Counts) Minus(o Counts) Counts {
 	return Counts{
-		c.Commits - o.Commits, c.Aborts - o.Aborts, c.Rollbacks - o.Rollbacks, c.Failed - o.Failed, c.Trips - o.Trips, c.LatencyPS - o.LatencyPS,
+		c.Commits - o.Commits, c.Aborts - o.Aborts, c.Rollbacks - o.Rollbacks, c.Failed - o.Failed, c.Trips - o.Trips, c.LatencyPS - o.LatencyPS, c.Empty - o.Empty,
 	}
 }
 
 func (c Counts) plus(o Counts) Counts {
 	return Counts{
-		c.Commits + o.Commits, c.Aborts + o.Aborts, c.Rollbacks + o.Rollbacks, c.Failed + o.Failed, c.Trips + o.Trips, c.LatencyPS + o.LatencyPS,
+		c.Commits + o.Commits, c.Aborts + o.Aborts, c.Rollbacks + o.Rollbacks, c.Failed + o.Failed, c.Trips + o.Trips, c.LatencyPS + o.LatencyPS, c.Empty + o.Empty,
 	}
 }
 

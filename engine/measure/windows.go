@@ -148,7 +148,7 @@ func (r *Resources) Window(rec *Record) result.Window {
 	w := result.Window{
 		Index: rec.index, T0NS: rec.T0 / 1000, T1NS: rec.T1 / 1000, KnobsVersion: rec.Version,
 		Throughput: PerSecond(rec.Counts.Commits, ps), Commits: rec.Counts.Commits, Aborts: rec.Counts.Aborts,
-		Rollbacks: rec.Counts.Rollbacks, Failed: rec.Counts.Failed, Lost: rec.Lost, AbortRate: rec.Counts.AbortRate(), LatencyUS: rec.Latency,
+		Rollbacks: rec.Counts.Rollbacks, Empty: rec.Counts.Empty, Failed: rec.Counts.Failed, Lost: rec.Lost, AbortRate: rec.Counts.AbortRate(), LatencyUS: rec.Latency,
 		Phases: map[string]result.PhaseStat{}, RoundTripsPerTxn: rec.Counts.TripsPerTxn(), InFlight: float64(rec.Flight),
 		Utilization: map[string]result.Util{},
 	}

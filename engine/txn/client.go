@@ -19,6 +19,7 @@ type Outcome struct {
 	Committed  bool
 	RolledBack bool // by its own code
 	Failed     bool // it ended with an error; never of a transaction
+	Empty      bool // it committed, and found nothing to do: see Tx.Empty
 	Attempts   int
 
 	// Begin is when the first attempt began, Decision when all backups had the
@@ -159,11 +160,15 @@ func (tx *Tx) report(err error) {
 	}
 	o := &tx.scratch().out
 	o.Type, o.Co, o.ReadOnly = tx.typ, tx.c.ID(), tx.readOnly
-	o.Committed, o.RolledBack = err == nil, errors.Is(err, ErrRollback)
+	o.Committed, o.RolledBack, o.Empty = err == nil, errors.Is(err, ErrRollback), err == nil && tx.empty
 	o.Attempts, o.Begin, o.Last, o.Decision = tx.attempts, tx.begun, tx.since, tx.decision
 	o.RoundTrips = tx.roundTrips
 	f(tx.c.Machine(), tx.c.Thread(), o)
 }
+
+// Empty says that the attempt finds nothing to do: what it looked for is not there, or the place of what it brings is taken.
+// If it commits it is counted among those.
+func (tx *Tx) Empty() { tx.empty = true }
 
 // Done ends what counts as the latency of a transaction that has committed: from
 // now on its client could go on.
@@ -192,7 +197,7 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.c.Reset()
 	tx.mem.reset()
 	tx.clearSet()
-	tx.writes, tx.failed, tx.stamped, tx.stamp = 0, nil, false, 0
+	tx.writes, tx.failed, tx.stamped, tx.stamp, tx.empty = 0, nil, false, 0, false
 	tx.entries = tx.entries[:0]
 	tx.beginHistory()
 	tx.Enter(tx.ExecutionPhase(), r2.Mode{})

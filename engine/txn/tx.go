@@ -60,6 +60,7 @@ type Tx struct {
 	readOnly bool
 	open     bool  // it has begun and not ended
 	looks    bool  // before it inserts
+	empty    bool  // see Empty
 	failed   error // why the attempt cannot commit
 
 	set     []*Access

@@ -31,13 +31,19 @@ func (v *Verbs) Begin(c *r2.Co, m r2.Mode) (begin r2.Time) {
 }
 
 // Done hands out a request that ends now.
-func (v *Verbs) Done(c *r2.Co, begin r2.Time) { v.end(c, begin, 0, false) }
+func (v *Verbs) Done(c *r2.Co, begin r2.Time) { v.DoneAs(c, begin, 0, true) }
 
-// DoneAs is Done of one of several types.
-func (v *Verbs) DoneAs(c *r2.Co, begin r2.Time, typ uint8) { v.end(c, begin, typ, false) }
+// DoneAs is Done of one of several types. Where it did nothing it found nothing to do: its key was missing, or taken.
+func (v *Verbs) DoneAs(c *r2.Co, begin r2.Time, typ uint8, did bool) {
+	v.out.Empty = !did
+	v.end(c, begin, typ, false)
+}
 
 // Failed is Done of one that ends with an error.
-func (v *Verbs) Failed(c *r2.Co, begin r2.Time) { v.end(c, begin, 0, true) }
+func (v *Verbs) Failed(c *r2.Co, begin r2.Time) {
+	v.out.Empty = false
+	v.end(c, begin, 0, true)
+}
 
 func (v *Verbs) end(c *r2.Co, begin r2.Time, typ uint8, failed bool) {
 	o := &v.out

@@ -143,6 +143,14 @@ func (r *runner) pair(tx *txn.Tx, pair uint64) (slot uint64, t held, ok bool, er
 	return slot, t, ok, nil
 }
 
+// idle ends an attempt that has found no token where it takes one, or one where it puts one: it has nothing to do, unless it failed.
+func idle(tx *txn.Tx, err error) error {
+	if err == nil {
+		tx.Empty()
+	}
+	return err
+}
+
 // move takes the token of a pair to another one that is empty.
 func (r *runner) move(tx *txn.Tx) error {
 	if err := r.begin(tx, pairsMoved); err != nil {
@@ -150,10 +158,10 @@ func (r *runner) move(tx *txn.Tx) error {
 	}
 	from, t, ok, err := r.pair(tx, r.pairs[0])
 	if err != nil || !ok {
-		return err
+		return idle(tx, err)
 	}
 	if _, _, full, err := r.pair(tx, r.pairs[1]); err != nil || full {
-		return err
+		return idle(tx, err)
 	}
 	if err := tx.Delete(Table, from); err != nil {
 		return err
@@ -179,7 +187,7 @@ func (r *runner) take(tx *txn.Tx) error {
 	}
 	slot, t, ok, err := r.pair(tx, r.pairs[0])
 	if err != nil || !ok {
-		return err
+		return idle(tx, err)
 	}
 	r.hand, r.wrote = t, true
 	return tx.Delete(Table, slot)
@@ -191,11 +199,11 @@ func (r *runner) put(tx *txn.Tx) error {
 	r.wrote, r.broken, r.double = false, "", ""
 	_, full, err := r.slot(tx, r.w.slot(r.pairs[0], 1-r.which))
 	if err != nil || full {
-		return err
+		return idle(tx, err)
 	}
 	err = r.fill(tx, r.w.slot(r.pairs[0], r.which), r.hand)
 	if errors.Is(err, txn.ErrExists) {
-		return nil // there is one: nothing happens
+		return idle(tx, nil) // there is one: nothing happens
 	}
 	return err
 }
@@ -207,7 +215,7 @@ func (r *runner) count(tx *txn.Tx) error {
 	}
 	slot, t, ok, err := r.pair(tx, r.pairs[0])
 	if err != nil || !ok {
-		return err
+		return idle(tx, err)
 	}
 	if r.again {
 		if err := tx.Delete(Table, slot); err != nil {
@@ -240,6 +248,9 @@ func (r *runner) look(tx *txn.Tx) error {
 // lookOne reads one slot.
 func (r *runner) lookOne(tx *txn.Tx) error {
 	r.wrote, r.broken, r.double = false, "", ""
-	_, _, err := r.slot(tx, r.w.slot(r.pairs[0], r.which))
-	return err
+	_, ok, err := r.slot(tx, r.w.slot(r.pairs[0], r.which))
+	if !ok {
+		return idle(tx, err)
+	}
+	return nil
 }

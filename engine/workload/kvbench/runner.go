@@ -3,6 +3,7 @@ package kvbench
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
@@ -44,12 +45,12 @@ func (r *runner) Next() error {
 	b.check.began[r.number] = begin
 	b.inFlight[r.c.Machine()]++
 	typ := r.pick(paced)
-	err := r.request(typ, begin)
+	did, err := r.request(typ, begin)
 	b.inFlight[r.c.Machine()]--
 	b.check.began[r.number] = never
 	switch {
 	case err == nil:
-		b.report.DoneAs(r.c, begin, uint8(typ))
+		b.report.DoneAs(r.c, begin, uint8(typ), did)
 		r.after.OK()
 		return nil
 	case !errors.Is(err, r2.ErrUnreachable):
@@ -99,7 +100,8 @@ func (r *runner) pick(paced bool) int {
 	return typ
 }
 
-func (r *runner) request(typ int, begin r2.Time) error {
+// request sends a request of a type. did says that there was something to do: its key was there, or free for an INSERT.
+func (r *runner) request(typ int, begin r2.Time) (did bool, err error) {
 	switch typ {
 	case Get:
 		return r.get(r.key(), begin)
@@ -111,23 +113,23 @@ func (r *runner) request(typ int, begin r2.Time) error {
 		return r.scan(r.key(), 1+r.c.Rand().Intn(maxScan), begin)
 	}
 	key := r.key()
-	if err := r.get(key, begin); err != nil {
-		return err
+	if _, err := r.get(key, begin); err != nil {
+		return false, err
 	}
 	return r.update(key)
 }
 
-func (r *runner) get(key uint64, begin r2.Time) error {
-	ok, err := r.kv.Get(key, r.value)
+func (r *runner) get(key uint64, begin r2.Time) (ok bool, err error) {
+	ok, err = r.kv.Get(key, r.value)
 	switch {
 	case err != nil:
-		return err
+		return false, err
 	case ok:
 		r.b.check.read(key, r.value, begin, r.c.Now())
 	default:
 		r.b.check.missing(key, begin, r.c.Now())
 	}
-	return nil
+	return ok, nil
 }
 
 // write makes the next value of the client, and notes that it is being written.
@@ -139,53 +141,61 @@ func (r *runner) write(key uint64, inserts bool) (x id, begin r2.Time) {
 	return x, begin
 }
 
-func (r *runner) update(key uint64) error {
+func (r *runner) update(key uint64) (ok bool, err error) {
 	x, begin := r.write(key, false)
-	ok, err := r.kv.Update(key, r.value)
+	ok, err = r.kv.Update(key, r.value)
 	if err != nil {
 		r.b.check.failed(key, x)
-		return err
+		return false, err
 	}
 	r.b.check.end(key, x, begin, r.c.Now(), ok)
-	return nil
+	return ok, nil
 }
 
 // insert adds a key that is uniformly random between the lowest and the highest initial one, and none of them.
-func (r *runner) insert() error {
+func (r *runner) insert() (ok bool, err error) {
 	keys := r.b.keys
 	low, high := keys.Key(0), keys.Key(keys.Len()-1)
 	key, taken := uint64(0), true
 	for range maxDraws {
-		key = low + r.c.Rand().Uint64n(high-low+1)
+		key = between(r.c.Rand(), low, high)
 		if _, taken = keys.Rank(key); !taken {
 			break
 		}
 	}
 	if taken {
-		return fmt.Errorf("no key is free between the initial ones, which lie from %d to %d: choose another workload.dataset, or fewer keys", low, high)
+		return false, fmt.Errorf("no key is free between the initial ones, which lie from %d to %d: choose another workload.dataset, or fewer keys", low, high)
 	}
 	x, begin := r.write(key, true)
-	ok, err := r.kv.Insert(key, r.value)
+	ok, err = r.kv.Insert(key, r.value)
 	if err != nil {
 		r.b.check.failed(key, x)
-		return err
+		return false, err
 	}
 	r.b.check.end(key, x, begin, r.c.Now(), ok)
 	if ok {
 		r.own[r.n%recentKeys] = key
 		r.n++
 	}
-	return nil
+	return ok, nil
+}
+
+// between draws a key from low to high, both included: all there are has no number of its own.
+func between(rand *r2.Rand, low, high uint64) uint64 {
+	if low == 0 && high == math.MaxUint64 {
+		return rand.Uint64()
+	}
+	return low + rand.Uint64n(high-low+1)
 }
 
 // maxDraws bounds the search for a key that is not there.
 const maxDraws = 10_000
 
-func (r *runner) scan(from uint64, n int, begin r2.Time) (err error) {
+func (r *runner) scan(from uint64, n int, begin r2.Time) (found bool, err error) {
 	if r.pairs, err = r.kv.Scan(from, n, r.pairs[:0]); err == nil {
 		r.b.check.scan(from, n, r.pairs, begin, r.c.Now())
 	}
-	return err
+	return len(r.pairs) > 0, err
 }
 
 // key draws the key of a request.

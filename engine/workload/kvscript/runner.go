@@ -55,22 +55,22 @@ func (r *runner) Next() error {
 	r.list = r.list[1:]
 	begin := r.w.report.Begin(r.c, r2.Mode{Outstanding: true, Doorbell: true})
 	r.w.inFlight++
-	err := r.send(q, begin)
+	did, err := r.send(q, begin)
 	r.w.inFlight--
 	if err != nil {
 		return fmt.Errorf("kvscript: %v: %w", q, err)
 	}
-	r.w.report.DoneAs(r.c, begin, uint8(q.kind))
+	r.w.report.DoneAs(r.c, begin, uint8(q.kind), did)
 	return nil
 }
 
-// send sends a request and notes its answer.
-func (r *runner) send(q request, begin r2.Time) (err error) {
+// send sends a request and notes its answer. did says that there was something to do.
+func (r *runner) send(q request, begin r2.Time) (did bool, err error) {
 	if q.kind == scan {
 		if r.pairs, err = r.kv.Scan(q.key, q.n, r.pairs[:0]); err == nil {
 			r.scanned(q, begin)
 		}
-		return err
+		return len(r.pairs) > 0, err
 	}
 	o := operation{kind: q.kind, client: r.number, begin: begin}
 	switch q.kind {
@@ -89,7 +89,7 @@ func (r *runner) send(q request, begin r2.Time) (err error) {
 	}
 	o.end = r.c.Now()
 	r.w.ops[q.key] = append(r.w.ops[q.key], o)
-	return err
+	return o.done, err
 }
 
 // write makes the value of a write, which no other one has.

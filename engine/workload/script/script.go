@@ -241,12 +241,18 @@ func (r *runner) run(tx *txn.Tx) error {
 // walk does one step after the other.
 func (r *runner) walk(tx *txn.Tx) error {
 	r.torn, r.wrote = false, r.wrote[:0]
+	did := false
 	for _, o := range r.steps {
 		switch err := r.do(tx, o); {
 		case errors.Is(err, txn.ErrNotFound), errors.Is(err, txn.ErrExists):
 		case err != nil:
 			return err
+		default:
+			did = true
 		}
+	}
+	if !did {
+		tx.Empty()
 	}
 	return nil
 }

@@ -18,8 +18,12 @@ func (r *runner) drawDelivery(rand *r2.Rand) {
 // deliver is clause 2.7.4 for one district.
 func (r *runner) deliver(tx *txn.Tx) error {
 	o, ok, err := r.oldest(tx)
-	if err != nil || !ok {
+	switch {
+	case err != nil:
 		return err
+	case !ok:
+		tx.Empty() // the district has no order that waits
+		return nil
 	}
 	b := r.b
 	key := b.orderKey(r.d, o)
