@@ -77,8 +77,16 @@ func serveWork(ctx context.Context, cmd *cobra.Command, o server.Options) error 
 	if o.Creds != "" && o.Cert == "" {
 		say("connections are not encrypted: add --tls-cert and --tls-key where the network is not trusted")
 	}
-	<-ctx.Done()
-	return nil
+	for look := time.NewTicker(time.Second); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-look.C:
+			if err := s.Check(); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 func workGCCommand() *cobra.Command {

@@ -85,6 +85,7 @@ type Remote struct {
 
 	mu      sync.Mutex
 	waiting map[string][]chan struct{} // who waits for a key
+	said    string                     // what is wrong, see trouble
 	done    *nats.Subscription
 }
 

@@ -61,13 +61,31 @@ func (s *sending) until(ctx context.Context, told <-chan struct{}) (Outcome, err
 		case err != nil && !offline(err) && !full(err):
 			return Outcome{}, fmt.Errorf("point %.12s: %w", s.p.Key, err)
 		case err != nil: // the server is away, or full
+			s.q.trouble(err)
 			delay = min(delay, s.q.o.Ask)
+		default:
+			s.q.trouble(nil)
 		}
 		select {
 		case <-told:
 		case <-time.After(delay):
 		case <-ctx.Done():
 		}
+	}
+}
+
+// trouble tells of what points wait for, once for all of them; nil is its end.
+func (q *Remote) trouble(err error) {
+	now := ""
+	if err != nil {
+		now = err.Error()
+	}
+	q.mu.Lock()
+	news := now != "" && now != q.said
+	q.said = now
+	q.mu.Unlock()
+	if news {
+		q.o.Log("points wait for the server, which is asked again: " + now)
 	}
 }
 

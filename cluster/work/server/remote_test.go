@@ -51,6 +51,54 @@ func TestStoreHasOneServer(t *testing.T) {
 	second.Close()
 }
 
+// A server whose streams have ended, as on a full disk, says so, and so do who sends points and who computes them, in time.
+func TestStreamsThatEndAreTold(t *testing.T) {
+	s := start(t, Options{})
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan string, 100)
+	log := func(who string) func(string) {
+		return func(line string) {
+			select {
+			case said <- who + ": " + line:
+			default:
+			}
+		}
+	}
+	worker := dial(t, work.Options{URL: s.URL()})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	wg.Go(func() {
+		_ = worker.Work(ctx, work.Worker{Name: "w", Code: "other", Parallel: 1, Compute: worktest.Compute(worktest.Echo), Log: log("worker")})
+	})
+	sender := dial(t, work.Options{URL: s.URL(), Log: log("sender")})
+	if err := s.s.DisableJetStream(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Check(); err == nil || !strings.Contains(err.Error(), "the disk is full") {
+		t.Errorf("the server says %v", err)
+	}
+	wg.Go(func() {
+		if _, err := sender.Do(ctx, worktest.Point(t, 1)); err != nil && ctx.Err() == nil {
+			said <- "sender: " + err.Error()
+		}
+	})
+	within, told := time.After(15*time.Second), map[string]bool{}
+	for !told["worker"] || !told["sender"] {
+		select {
+		case line := <-said:
+			who, _, _ := strings.Cut(line, ": ")
+			told[who] = true
+		case <-within:
+			t.Fatalf("after 15 s only these have said something: %v", told)
+		}
+	}
+}
+
 // counting counts how often each number is computed.
 func counting(times *atomic.Int32) work.Worker {
 	return work.Worker{Compute: worktest.Compute(func(ctx context.Context, n int, alive func()) ([]byte, error) {

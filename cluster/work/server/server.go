@@ -36,7 +36,8 @@ type Options struct {
 type Server struct {
 	s      *natsd.Server
 	url    string
-	unlock func() // its store
+	dir    string // its store
+	unlock func()
 }
 
 const (
@@ -95,7 +96,7 @@ func (o Options) start(opts *natsd.Options) (*Server, error) {
 		s.Shutdown()
 		return nil, fmt.Errorf("server: no JetStream in %s; is the disk full, or the folder that of another server?", o.Dir)
 	}
-	out := &Server{s: s, url: urlOf(s, opts.TLSConfig != nil)}
+	out := &Server{s: s, url: urlOf(s, opts.TLSConfig != nil), dir: o.Dir}
 	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
 	defer cancel()
 	if err := out.create(ctx, o); err != nil {
@@ -212,6 +213,15 @@ func (s *Server) create(ctx context.Context, o Options) error {
 	}
 	q.Close()
 	return nil
+}
+
+// Check says why it serves no points any more: a NATS server whose disk is full goes on without its streams, and to its clients
+// that is silence.
+func (s *Server) Check() error {
+	if s.s.JetStreamEnabled() {
+		return nil
+	}
+	return fmt.Errorf("store %s: cannot be written any more, most likely the disk is full; make room and start again: what was acknowledged is kept", s.dir)
 }
 
 // Close stops it. What it has acknowledged is in its files.
