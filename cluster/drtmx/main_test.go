@@ -160,7 +160,7 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"tls-ca = /dev/zero: is no regular file", []string{"sweep", "--over", "coroutines=1,2", "--server", "nats://" + busy.Addr().String(), "--tls-ca", "/dev/zero"}},
 		{"creds = /dev/zero: is no regular file", []string{"serve-work", "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "work"), "--creds", "/dev/zero"}},
 		{"tls-key = /dev/zero: is no regular file", []string{"serve-work", "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "work"), "--tls-cert", filepath.Join(dir, "short"), "--tls-key", "/dev/zero"}},
-		{"cc = rococo: step i0 of workload.script", []string{"run", "--set", "workload=script", "--set", "cc=rococo", "--set", "workload.script=r0 i0"}},
+		{"cc = rococo: transaction r0 i9 of workload.script", []string{"run", "--set", "workload=script", "--set", "cc=rococo", "--set", "workload.script=r0 i9"}},
 		{"no such figure", []string{"figure", "9-99"}},
 		{"quick or paper", []string{"figure", "2-4a", "--scale", "huge"}},
 		{"kernel uninstall", []string{"kernel", "uninstall"}},

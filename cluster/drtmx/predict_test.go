@@ -94,13 +94,13 @@ func TestPredictIsMisused(t *testing.T) {
 	}
 	for says, args := range map[string][]string{
 		"chapter = 7": {"--chapter", "7"}, "figures = 2-4a": {"--figures", "2-4a"}, "scale = huge": {"--scale", "huge"}, "names nothing": {"--figures", ""}, "figures = 4-9a": {"--chapter", "3", "--figures", "4-9a"},
-		"add --run": {"--record", broken}, "as = first": {"--run", "--as", "first"}, "adds to a file": {"--run", "--record", "-"},
+		"add --run": {"--record", broken}, "as = first": {"--run", "--as", "first"}, "adds to a file": {"--run", "--record", "-"}, "no such file": {"--with", broken + "x"},
 	} {
 		if code, _, stderr := call(append([]string{"predict"}, args...)...); code != misused || !strings.Contains(stderr, says) {
 			t.Errorf("%v: %d %s", args, code, stderr)
 		}
 	}
-	for says, args := range map[string][]string{"is no table": {"--with", broken}, "no table": {"--run", "--record", broken}, "no such file": {"--with", broken + "x"}} {
+	for says, args := range map[string][]string{"is no table": {"--with", broken}, "no table": {"--run", "--record", broken}} {
 		if code, _, stderr := call(append([]string{"predict"}, args...)...); code != failed || !strings.Contains(stderr, says) {
 			t.Errorf("%v: %d %s", args, code, stderr)
 		}
