@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -534,24 +535,27 @@ func (c *checker) check(importPath string, files []*file) (*types.Info, []error)
 	return info, errs
 }
 
-// TestMapsAreWalkedInOrder: no walk over a map in a model room, unless its order
-// cannot matter.
-func TestMapsAreWalkedInOrder(t *testing.T) {
-	var rooms, others []string
-	for _, p := range goList(t, "./...") {
-		pkg, inside := strings.CutPrefix(p.ImportPath, module+"/")
-		if _, floor, ok := roomOf(pkg); inside && ok && inModel(floor) {
-			rooms = append(rooms, p.ImportPath)
-		}
+// typedPackages are all packages of the module with their types, imported ones first. They are made once.
+var typedPackages = func() func(t *testing.T) []typed {
+	var once sync.Once
+	var all []typed
+	return func(t *testing.T) []typed {
+		t.Helper()
+		once.Do(func() { all = typeModule(t) })
+		return all
 	}
-	packages := goList(t, append([]string{"-deps", "--"}, rooms...)...) // imported ones first
+}()
+
+func typeModule(t *testing.T) (all []typed) {
+	t.Helper()
+	packages := goList(t, "-deps", "./...")
+	var others []string
 	for _, p := range packages {
 		if !strings.HasPrefix(p.ImportPath, module+"/") {
 			others = append(others, p.ImportPath)
 		}
 	}
 	c := newChecker(t, others)
-	var found []string
 	for _, p := range packages {
 		pkg, inside := strings.CutPrefix(p.ImportPath, module+"/")
 		if !inside {
@@ -571,10 +575,23 @@ func TestMapsAreWalkedInOrder(t *testing.T) {
 		}
 		info, errs := c.check(p.ImportPath, files)
 		for _, err := range errs[:min(len(errs), 3)] {
-			t.Errorf("does not compile, so the walks over maps in %s are not all checked: %v", pkg, err)
+			t.Errorf("does not compile, so %s is not all checked: %v", pkg, err)
 		}
-		for _, f := range files {
-			found = append(found, mapViolations(f, info)...)
+		all = append(all, typed{pkg, files, info})
+	}
+	return all
+}
+
+// TestMapsAreWalkedInOrder: no walk over a map in a model room, unless its order
+// cannot matter.
+func TestMapsAreWalkedInOrder(t *testing.T) {
+	var found []string
+	for _, p := range typedPackages(t) {
+		if _, floor, ok := roomOf(p.pkg); !ok || !inModel(floor) {
+			continue
+		}
+		for _, f := range p.files {
+			found = append(found, mapViolations(f, p.info)...)
 		}
 	}
 	report(t, found)

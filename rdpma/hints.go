@@ -57,41 +57,6 @@ func (h Hints) String() string {
 	return strings.Join(on, ",")
 }
 
-// ParseHints reads "none", "all", or hints by name with commas between them;
-// H1-H8 is a range.
-func ParseHints(text string) (Hints, error) {
-	var h Hints
-	switch text {
-	case "none", "":
-		return h, nil
-	case "all":
-		return AllHints(), nil
-	}
-	for _, part := range strings.Split(text, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		if !isRange {
-			last = first
-		}
-		from, to := hintNumber(first), hintNumber(last)
-		if from == 0 || to < from {
-			return Hints{}, fmt.Errorf("rdpma: hints %q: %q is not a hint: use H1 to H9, a range such as H1-H8, all or none", text, part)
-		}
-		for i := from; i <= to; i++ {
-			*h.fields()[i-1] = true
-		}
-	}
-	return h, nil
-}
-
-// hintNumber is 1 to 9, or 0 for what is not the name of a hint.
-func hintNumber(s string) int {
-	s = strings.TrimSpace(s)
-	if len(s) == 2 && (s[0] == 'H' || s[0] == 'h') && '1' <= s[1] && s[1] <= '9' {
-		return int(s[1] - '0')
-	}
-	return 0
-}
-
 // Primitive is how an operation reaches the server's memory.
 type Primitive uint8
 

@@ -169,9 +169,6 @@ func (m *Memory) openServer(id int) (*server, error) {
 // Hints are those in force.
 func (m *Memory) Hints() Hints { return m.hints }
 
-// Counts are totals since Open.
-func (m *Memory) Counts() Counts { return m.counts }
-
 // SetHints changes the hints for operations and allocations that begin from
 // now on. H3 acts on the hardware: on all that the servers' RNICs write.
 func (m *Memory) SetHints(h Hints) {
@@ -196,80 +193,6 @@ func (m *Memory) Alloc(machine, n int) (Ptr, error) {
 	}
 	k := s.nextSocket()
 	return m.alloc(s, s.spread[k], n, false)
-}
-
-// AllocFor takes n bytes on a server that a coroutine and those of its thread
-// will use most: with H1 on the socket that its requests reach, with H2 on the
-// DIMM of its thread if they fit into one unit of the interleaving.
-func (m *Memory) AllocFor(c *r2.Co, machine, n int) (Ptr, error) {
-	s, err := m.server(machine)
-	if err != nil {
-		return Ptr{}, err
-	}
-	k := s.nextSocket()
-	if m.hints.H1 {
-		k = c.Home() % len(s.spread)
-	}
-	p := s.spread[k]
-	if m.hints.H2 && !m.cfg.DRAM && n <= interleaveBytes {
-		if p, err = m.dimmPool(s, k, c.Thread()/len(s.spread)%m.cfg.DIMMs); err != nil {
-			return Ptr{}, err
-		}
-	}
-	return m.alloc(s, p, n, false)
-}
-
-// interleaveBytes in a row are on one DIMM (§2.3.4.1, H2).
-const interleaveBytes = 4096
-
-// AllocOnDIMM takes n bytes on one DIMM of a socket, from 0: for experiments
-// that want them all there (figure 2-14).
-func (m *Memory) AllocOnDIMM(machine, socket, dimm, n int) (Ptr, error) {
-	s, err := m.server(machine)
-	if err != nil {
-		return Ptr{}, err
-	}
-	if socket < 0 || socket >= len(s.spread) || dimm < 0 || dimm >= m.cfg.DIMMs || m.cfg.DRAM {
-		return Ptr{}, fmt.Errorf("rdpma: DIMM %d of socket %d: machine %d has NVM pools on %d sockets with %d DIMMs each", dimm, socket, machine, len(s.spread), m.cfg.DIMMs)
-	}
-	p, err := m.dimmPool(s, socket, dimm)
-	if err != nil {
-		return Ptr{}, err
-	}
-	return m.alloc(s, p, n, false)
-}
-
-// dimmPool is the part of a socket's memory that is on one DIMM, made when it is
-// first asked for.
-func (m *Memory) dimmPool(s *server, socket, dimm int) (*pool, error) {
-	if p := s.single[socket][dimm]; p != nil {
-		return p, nil
-	}
-	p, err := m.newPool(s.machine, socket, dimm+1, m.cfg.PoolBytes/uint64(m.cfg.DIMMs)&^(XLineBytes-1), true)
-	if err != nil {
-		return nil, err
-	}
-	s.single[socket][dimm] = p
-	return p, nil
-}
-
-// AllocAtomic takes words of 8 bytes for CompareSwap and FetchAdd on a server,
-// cleared: in DRAM with H8, else in NVM.
-func (m *Memory) AllocAtomic(machine, words int) (Ptr, error) {
-	s, err := m.server(machine)
-	if err != nil {
-		return Ptr{}, err
-	}
-	k := s.nextSocket()
-	from := s.spread[k]
-	if m.hints.H8 {
-		from = s.dram[k]
-	}
-	p, err := m.alloc(s, from, words*wordBytes, true)
-	if err == nil {
-		clear(m.cl.Mem(machine).Bytes(p.addr, int(p.size)))
-	}
-	return p, err
 }
 
 func (m *Memory) server(machine int) (*server, error) {

@@ -51,9 +51,6 @@ const PtrBytes = 32
 // Machine is the server.
 func (p Ptr) Machine() int { return int(p.machine) }
 
-// Socket is where on the server its memory is.
-func (p Ptr) Socket() int { return int(p.socket) }
-
 // Addr is its address in the server's memory: for oracles and plots. Operations
 // take the pointer.
 func (p Ptr) Addr() r2.Addr { return p.addr }

@@ -29,15 +29,13 @@ import (
 //
 //	refreshed   sub-model, padded to words | entries of its table
 const (
-	scanBytes  = 16 // without a bound
-	headReply  = 8
-	hintsBytes = 8 // in front of them: their number
-	maxHints   = 8
+	scanBytes = 16 // without a bound
+	headReply = 8
+	maxHints  = 8
 
 	replyMissing = 0
 	replyFound   = 1
 	replyFull    = 2 // no room for another key
-	replyBad     = 3
 
 	refreshNone = 0
 	refreshHere = 1 // behind the value

@@ -35,9 +35,6 @@ func (t *Table) Set(column string, v any) {
 	t.rows[last][i] = plain(v)
 }
 
-// Columns are the names of the columns, in order.
-func (t *Table) Columns() []string { return append([]string(nil), t.names...) }
-
 // plain is a value as a cell holds it: int64, float64, bool, string or nil.
 func plain(v any) any {
 	switch x := v.(type) {

@@ -24,9 +24,6 @@ var variantNames = [numVariants]string{"correct", "early-slot", "late-number", "
 
 func (v Variant) String() string { return variantNames[v] }
 
-// Variants are the faults.
-func Variants() []Variant { return []Variant{EarlySlot, LateNumber, VoidForgotten, DepsForgotten} }
-
 // traits plants the fault into what a host is told.
 func (v Variant) traits(t timestamp.Traits) timestamp.Traits {
 	if v == LateNumber {

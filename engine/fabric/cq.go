@@ -178,10 +178,6 @@ func (a AH) pack() uint64 { return uint64(a.Machine)<<48 | uint64(a.NIC)<<40 | u
 
 func unpackAH(x uint64) AH { return AH{uint16(x >> 48), uint8(x >> 40), uint32(x)} }
 
-// Overrun says that completions came while the queue was full. They are lost,
-// and the queue pairs they belonged to are in the error state.
-func (c *CQ) Overrun() bool { return c.overrun }
-
 // never is later than any event.
 const never sim.Time = 1<<63 - 1
 

@@ -183,10 +183,6 @@ func (f *Fabric) InFlight() int { return f.live }
 // SetLoss sets how many datagrams (and UC packets) of a million are lost.
 func (f *Fabric) SetLoss(ppm uint32) { f.loss = ppm }
 
-// SetRCLoss sets how many packets of a million RC must send again. Nothing is
-// lost by it, but late.
-func (f *Fabric) SetRCLoss(ppm uint32) { f.rcLoss = ppm }
-
 // SetDDIO switches whether DMA writes go to the LLC, on all sockets.
 func (f *Fabric) SetDDIO(on bool) {
 	for _, m := range f.machines {

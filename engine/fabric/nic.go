@@ -60,9 +60,6 @@ func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
 	return n
 }
 
-// Machine is the machine the RNIC sits in.
-func (n *NIC) Machine() *Machine { return n.machine }
-
 // SetDown makes the RNIC deaf to others: their requests and messages vanish until it
 // is up again. RC peers try again and fail in the end. What it sends itself goes out,
 // and the answers reach it.

@@ -184,9 +184,6 @@ func (q *QP) Peer() *NIC {
 // Inline is the largest payload that fits inside a request of any kind.
 func (q *QP) Inline() int { return int(q.inline) }
 
-// Transport is its transport.
-func (q *QP) Transport() Transport { return q.transport }
-
 // Failed says that it is in the error state: everything posted is flushed.
 func (q *QP) Failed() bool { return q.state&failed != 0 }
 

@@ -14,7 +14,6 @@ type (
 	Spec      = store.Spec
 	Ref       = store.Ref
 	Location  = store.Location
-	Partition = store.Partition
 	Placement = store.Placement
 )
 

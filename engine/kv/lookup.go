@@ -70,20 +70,6 @@ func (l *Lookup) Next(c *r2.Co) (Location, store.State, error) {
 	return Location{}, store.More, nil
 }
 
-// LookupRemote finds a record of another machine by one-sided READs of its hash table: one in the common case,
-// and then the caller READs the row (thesis section 4.3.1).
-func (t *Table) LookupRemote(c *r2.Co, key uint64) (loc Location, ok bool, err error) {
-	for l := t.Search(c, key, nil); ; {
-		if err := c.Wait(); err != nil {
-			return Location{}, false, err
-		}
-		loc, state, err := l.Next(c)
-		if state != store.More {
-			return loc, state == store.Found, err
-		}
-	}
-}
-
 // LookupLocal finds a record on the CPU of its own machine, or its gap. err tells only of a chain that never
 // came to rest.
 func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err error) {

@@ -59,8 +59,7 @@ const (
 	wideRow   = 16
 	wideInc   = 20
 
-	valid  = uint64(1) << 63
-	maxKey = valid - 1
+	valid = uint64(1) << 63
 )
 
 // nodesOf is the number of nodes of a chain with n records.

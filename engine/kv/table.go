@@ -29,11 +29,6 @@ type Table struct {
 	rpcFind uint8          // of a table with trees that other machines read
 }
 
-// NewTable makes a table on the machines of a cluster, whose rows have a header. Nothing of it is touched.
-func NewTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Table, error) {
-	return kind{}.newTable(cl, h, spec, place)
-}
-
 func (k kind) newTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Table, error) {
 	t, err := newTable(cl, k.bucket(), h, spec, place)
 	if err != nil {

@@ -135,14 +135,6 @@ func (s *Stamp) Total() int64 {
 // Breakdown is where a transaction's time went, by phase and milestone, in ps.
 type Breakdown [NumPhases][NumMilestones]int64
 
-// Stamp adds a verb's stamp to phase p.
-func (b *Breakdown) Stamp(p Phase, s *Stamp) {
-	row := &b[p]
-	for m, d := range s {
-		row[m] += int64(d)
-	}
-}
-
 // Add adds o to b.
 func (b *Breakdown) Add(o *Breakdown) {
 	for p := range o {
@@ -234,9 +226,6 @@ func (a *Attribution) RecordPhases(in PhaseSet, b *Breakdown, roundTrips *[NumPh
 
 // Count is the number of transactions recorded.
 func (a *Attribution) Count() uint64 { return a.n }
-
-// Sum is the breakdown summed over the transactions.
-func (a *Attribution) Sum() Breakdown { return a.sum }
 
 // Phase summarises one phase; ok is false when no transaction was in it.
 func (a *Attribution) Phase(p Phase) (s PhaseStat, ok bool) {

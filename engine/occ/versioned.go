@@ -63,9 +63,6 @@ func (p *protocol) Audit(bad func(text string)) {
 	}
 }
 
-// Versions is what has the versions of the database, nil if it has none.
-func (p *protocol) Versions() *mvcc.Store { return p.mv }
-
 // Gauges and Stuck are those of the versions.
 func (p *protocol) Gauges(r *metrics.Readings) { p.mv.Gauges(r) }
 func (p *protocol) Stuck(few int) []string     { return p.mv.Stuck(few) }

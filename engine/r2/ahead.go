@@ -46,12 +46,6 @@ func linesOf(p unsafe.Pointer, n uintptr) int {
 	return int((uintptr(p)%lineBytes + n + lineBytes - 1) / lineBytes)
 }
 
-// Prefetch asks the host for a value in its memory without waiting for it.
-func Prefetch[T any](x *T) {
-	p := unsafe.Pointer(x)
-	sim.PrefetchLines(p, linesOf(p, unsafe.Sizeof(*x)))
-}
-
 // PrefetchAll is Prefetch of a list's values.
 func PrefetchAll[T any](list []T) {
 	if len(list) > 0 {

@@ -212,15 +212,6 @@ func (t *thread) sleep(d Time) {
 	t.wait(asleep)
 }
 
-// Preempted counts how often the thread, or the worker of a coroutine, was taken off its core
-// for another one. Between two calls with the same result it was not.
-func (c *Co) Preempted() uint64 {
-	if t := c.w.timed; t != nil {
-		return t.lost
-	}
-	return 0
-}
-
 // BusyPS is the time that its core spent on a shared thread.
 func (c *Co) BusyPS() Time { return c.w.spent() }
 

@@ -85,9 +85,6 @@ func Seq(row []byte) uint64 { return binary.LittleEndian.Uint64(row[SeqOffset:])
 // Value is the value of a row: what follows the header.
 func Value(row []byte) []byte { return row[ValueOffset:] }
 
-// SetLock overwrites the lock word of a row.
-func SetLock(row []byte, lock uint64) { binary.LittleEndian.PutUint64(row[LockOffset:], lock) }
-
 // SetSeq overwrites the sequence of a row.
 func SetSeq(row []byte, seq uint64) { binary.LittleEndian.PutUint64(row[SeqOffset:], seq) }
 

@@ -34,7 +34,6 @@ func NextVersion(seq uint64) uint64 {
 
 // TupleOf is the read timestamp of a row, ChainOf where its previous version is, VersionOf the stamp of the present one.
 func (h Header) TupleOf(row []byte) uint64   { return binary.LittleEndian.Uint64(row[h.Tuple:]) }
-func (h Header) ChainOf(row []byte) uint64   { return binary.LittleEndian.Uint64(row[h.Chain:]) }
 func (h Header) VersionOf(row []byte) uint64 { return binary.LittleEndian.Uint64(row[h.Version:]) }
 
 // Tomb reports whether a row with this stamp holds a tombstone, which only versioned tables have.

@@ -4,7 +4,6 @@ import "fmt"
 
 // Limits of what a lock word and a transaction number can name.
 const (
-	MaxMachines   = 1 << 16
 	MaxThreads    = 1 << 6
 	MaxCoroutines = 1 << 10
 )

@@ -57,9 +57,6 @@ func (p *protocol) Snapshot(tx *txn.Tx) txn.Session {
 func (p *protocol) Bound() (ns int64, ok bool)          { return p.mv.Bound() }
 func (p *protocol) Missable(stamp timestamp.Stamp) bool { return p.mv.Missable(stamp) }
 
-// Versions is what has the versions of the database, nil if it has none.
-func (p *protocol) Versions() *mvcc.Store { return p.mv }
-
 // stamps says that a scheme is in force which gives them: records may have versions without.
 func (p *protocol) stamps() bool { return p.mv != nil && p.cfg.Timestamps.Versions() }
 

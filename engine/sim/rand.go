@@ -68,13 +68,6 @@ func (r *Rand) Perm(n int) []int {
 	return q
 }
 
-// Shuffle puts n elements into random order by swapping them.
-func (r *Rand) Shuffle(n int, swap func(i, j int)) {
-	for i := n - 1; i > 0; i-- {
-		swap(i, r.Intn(i+1))
-	}
-}
-
 // Exp is exponentially distributed with the given mean, from one draw and in
 // integer arithmetic. It is 0 when mean is not positive.
 //

@@ -41,9 +41,6 @@ func (p *protocol) Snapshot(tx *txn.Tx) txn.Session {
 func (p *protocol) Bound() (ns int64, ok bool)          { return p.mv.Bound() }
 func (p *protocol) Missable(stamp timestamp.Stamp) bool { return p.mv.Missable(stamp) }
 
-// Versions is what has the versions of the database, nil if it has none.
-func (p *protocol) Versions() *mvcc.Store { return p.mv }
-
 // Stuck is what they wait for.
 func (p *protocol) Stuck(few int) []string { return p.mv.Stuck(few) }
 

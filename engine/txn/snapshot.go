@@ -10,12 +10,6 @@ type Snapshots interface {
 	Snapshot(tx *Tx) Session
 }
 
-// RunAs is Run of a read-only transaction with a freshness of its own.
-func (cl *Client) RunAs(typ uint8, f timestamp.Freshness, body func(*Tx) error) error {
-	cl.c.Gate()
-	return cl.run(typ, true, f, body)
-}
-
 // freshness is what the next transaction asks for. Only where each asks for its own is anything drawn.
 func (cl *Client) freshness(readOnly bool) timestamp.Freshness {
 	s := &cl.db.common.Timestamps

@@ -35,9 +35,6 @@ func NewMix(names []string, weights []int) (*Mix, error) {
 // Types are the names, in the order of Pick's numbers.
 func (m *Mix) Types() []string { return m.names }
 
-// Weight is the weight of a type.
-func (m *Mix) Weight(typ int) int { return m.weights[typ] }
-
 // Set changes one weight. The others stay as they are.
 func (m *Mix) Set(name string, weight int) error {
 	for i, n := range m.names {

@@ -43,11 +43,6 @@ func (c *checker) wroteBack(first, dirty, lines uint64) {
 	}
 }
 
-func (c *checker) reset() {
-	c.held = uint64(len(c.pending))
-	c.in, c.out, c.merged = 0, 0, 0
-}
-
 // verify is verifyAll now and then, for that walks over the buffer.
 func (m *dimm) verify() {
 	if m.check.calls++; int(m.check.calls)%(4*len(m.xlines)) == 0 {

@@ -82,13 +82,6 @@ func (c Config) NextGeneration() Config {
 	return c
 }
 
-// IdleRead is the device's share of the latency of a lone read: of an XLine that
-// is in the buffer, and of one that is neither there nor has its translation at
-// hand. The latter and the way from the core make the 271 ns of thesis §2.3.3.
-func (c Config) IdleRead() (hit, miss sim.Time) {
-	return c.ReadHitPS, c.ReadHitPS + c.MediaReadPS + c.TranslationMissPS
-}
-
 // mediaTime is how long an XLine takes at a bandwidth, to the nearest picosecond.
 func (c Config) mediaTime(bytesPerSec int64) sim.Time {
 	return (int64(c.XLineBytes)*sim.Second + bytesPerSec/2) / bytesPerSec

@@ -60,12 +60,6 @@ func (d *Device) Room(line uint64) sim.Time {
 	return m.accepts.room()
 }
 
-// DIMM is the DIMM of a line.
-func (d *Device) DIMM(line uint64) int {
-	unit := line >> d.unitShift
-	return int(unit - d.row(unit)*uint64(len(d.dimms)))
-}
-
 // row is unit / DIMMs, for every line needs it, by multiplication. That is exact:
 // the inverse is too large by less than DIMMs / 2^64 of itself, which would matter
 // from unit 2^64 / DIMMs on, and units are below 2^58.
@@ -118,13 +112,6 @@ func (d *Device) Advance(now sim.Time) {
 func (d *Device) MediaBusy(i int, now sim.Time) (read, write sim.Time) {
 	m := &d.dimms[i]
 	return m.readMedia.BusyUntil(now), m.writeMedia.BusyUntil(now)
-}
-
-// ResetStats sets the counters to zero. Buffers and queues stay as they are.
-func (d *Device) ResetStats() {
-	for i := range d.dimms {
-		d.dimms[i].resetStats()
-	}
 }
 
 // OutOfOrder is how many calls came with an earlier time than one before for the

@@ -292,11 +292,3 @@ func (m *dimm) stats() Stats {
 	}
 	return s
 }
-
-func (m *dimm) resetStats() {
-	if invariants {
-		m.verifyAll()
-		m.check.reset()
-	}
-	m.count = Stats{}
-}

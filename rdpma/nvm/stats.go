@@ -34,10 +34,6 @@ type Stats struct {
 // not been written: Flush before measuring few writes.
 func (s Stats) WriteAmplification() float64 { return ratio(s.MediaWrite, s.WriteReq) }
 
-// ReadAmplification is the bytes read from the media for each byte of a read
-// request, 0 without reads. It includes reads for read-modify-write.
-func (s Stats) ReadAmplification() float64 { return ratio(s.MediaRead, s.ReadReq) }
-
 func ratio(a, b uint64) float64 {
 	if b == 0 {
 		return 0

@@ -106,9 +106,6 @@ func (fs *FS) inodeBytes() int {
 	return inodeHeader + fs.cfg.FileBytes/fs.cfg.BlockBytes*rdpma.PtrBytes
 }
 
-// Memory is the memory below: for its counts.
-func (fs *FS) Memory() *rdpma.Memory { return fs.mem }
-
 // Use changes how operations that begin from now on treat the memory. Its kind
 // stays.
 func (fs *FS) Use(s Setup) {

@@ -225,9 +225,3 @@ func (h *heap) free(r *r2.Region, p FatPointer, w *work) {
 func (t *Tree) EntryAddr(p FatPointer) (a r2.Addr, n int) {
 	return t.heap.base + p.position(), entryLines(p.Size()).Bytes()
 }
-
-// DecodeEntry takes the versions out of the bytes of an entry's READ, in their place. If the value is not whole, or of
-// another key, the lookup begins again.
-func DecodeEntry(p FatPointer, raw []byte) (key uint64, value []byte, whole bool) {
-	return decodeEntry(p, raw, raw)
-}

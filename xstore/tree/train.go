@@ -49,12 +49,6 @@ func (k *Cursor) Next(c *r2.Co, l *Leaf) bool {
 	return true
 }
 
-// ReadLeaf reads the leaf that a key is routed to.
-func (t *Tree) ReadLeaf(c *r2.Co, key uint64, l *Leaf) {
-	k := t.Cursor(key)
-	k.Next(c, l)
-}
-
 // read reads the leaf that from is routed to. It is false if something changed meanwhile.
 func (k *Cursor) read(c *r2.Co, l *Leaf) bool {
 	if len(k.above.Children) == 0 || k.from > k.above.High {

@@ -196,9 +196,6 @@ func (t *Tree) Layout() *Layout { return &t.layout }
 // Inner is the geometry of the inner nodes.
 func (t *Tree) Inner() *InnerLayout { return &t.inner }
 
-// Machine is where the tree is.
-func (t *Tree) Machine() int { return t.machine }
-
 // RKey is the key to all memory of the tree: root word, inner nodes, leaves, heap.
 func (t *Tree) RKey() uint32 { return t.mr.RKey }
 

@@ -14,7 +14,6 @@ const flightSlots = 1 << 11
 const (
 	oneReader = 1
 	oneWriter = 1 << 16
-	readers   = oneWriter - 1
 )
 
 func flightSlot(line space.Addr) space.Addr { return (line ^ line>>12) & (flightSlots - 1) }

@@ -24,7 +24,7 @@
 //
 // # What is assumed
 //
-// The chapter states neither theta (ThetaMin to ThetaMax) nor the data set of the production workloads nor how long
+// The chapter states neither theta (0.9 to 1.2) nor the data set of the production workloads nor how long
 // their scans are; Prod2's skew is zipfian here. Its data sets have their own assumptions, see xstore/dataset.
 //
 // # What is checked

@@ -48,9 +48,9 @@ const (
 	Latest    = "latest"
 )
 
-// Theta is the zipf constant. Assumed: the chapter does not state it, and 0.99 is YCSB's. Of the band, 0.9 is what
+// Theta is the zipf constant. Assumed: the chapter does not state it, and 0.99 is YCSB's. 0.9 is what
 // others take who find 0.99 too skewed, and 1.2 what has been measured of caches of key-value pairs.
-const ThetaMin, Theta, ThetaMax = 0.9, 0.99, 1.2
+const Theta = 0.99
 
 // kind is one of YCSB's.
 func kind(name, doc string, m mix) workload.Kind {

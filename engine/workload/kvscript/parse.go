@@ -25,7 +25,6 @@ const (
 	insert
 	remove
 	scan
-	numKinds
 )
 
 const letters = "guids"

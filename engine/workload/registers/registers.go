@@ -41,7 +41,7 @@ const (
 // Types of transactions.
 const (
 	readWrite = iota
-	readOnly
+	_         // read-only
 	readOne
 )
 

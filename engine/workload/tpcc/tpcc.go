@@ -179,9 +179,6 @@ func (b *Bench) CanShow() []string {
 // DB is the database.
 func (b *Bench) DB() *txn.DB { return b.db }
 
-// Warehouses is their number.
-func (b *Bench) Warehouses() uint64 { return b.warehouses }
-
 // Open creates the tables.
 func (b *Bench) Open(env workload.Env) (err error) {
 	b.servers = env.ServerCount()

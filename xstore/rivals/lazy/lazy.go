@@ -87,6 +87,3 @@ func (a *Array) Bytes(i uint64) []byte { return a.mem.Bytes(a.At(i), int(a.size)
 
 // Touched reports whether any part of an element has come into being.
 func (a *Array) Touched(i uint64) bool { return a.mem.Touched(a.At(i), a.size) }
-
-// Extent is where an element lies, for warming caches.
-func (a *Array) Extent(i uint64) host.Extent { return host.Extent{At: a.At(i), Bytes: int(a.size)} }

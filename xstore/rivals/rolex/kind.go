@@ -32,12 +32,7 @@ var Kind = store.KVKind{
 func rows() []knob.Row {
 	row := func(k knob.Knob) knob.Row {
 		k.Group = knob.Store
-		return knob.Row{Knob: k, Inactive: func(v knob.Values) string {
-			if v.Text("store.ordered") != name {
-				return "store.ordered is " + v.Text("store.ordered")
-			}
-			return ""
-		}}
+		return knob.Row{Knob: k}
 	}
 	return []knob.Row{
 		row(knob.Knob{Name: "rolex.slots", Kind: knob.Int, Default: 16, Min: leastSlots, Max: 64, Label: "ROLEX: slots of a leaf",
