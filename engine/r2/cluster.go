@@ -185,8 +185,8 @@ type Cluster struct {
 	receipts  [maxRPC]func(m, thread, to int, req []byte)
 	asks      [maxRPC]func(machine int, from Peer, req []byte) // see AheadOf
 
-	shares  []*share  // cores of several threads
-	threads []*thread // of SpawnShared
+	shares  []*timeslices // cores of several threads
+	threads []*thread     // of SpawnShared
 	files   []*LogFile
 
 	kWork, kTimer, kTick         sim.Kind
@@ -208,7 +208,7 @@ type machine struct {
 	mem        *host.Memory
 	workers    []*Worker
 	onCore     []*Worker         // by core, nil of those without; nil with RDMA
-	shares     []*share          // its cores of several threads
+	shares     []*timeslices     // its cores of several threads
 	contexts   []*fabric.Context // by RNIC; nil: every thread has its own
 	life       uint8
 	awake      bool   // its memory and RNICs are back since the last crash

@@ -310,7 +310,7 @@ func (c *Co) Sleep(d Time) {
 	if d <= 0 {
 		return
 	}
-	if t := c.shared(); t != nil {
+	if t := c.sharedThread(); t != nil {
 		t.sleep(d)
 		return
 	}
@@ -322,7 +322,7 @@ func (c *Co) Sleep(d Time) {
 // Yield lets the other ready coroutines of the thread run and the completion
 // queue be polled.
 func (c *Co) Yield() {
-	if c.shared() != nil { // the scheduler decides
+	if c.sharedThread() != nil { // the scheduler decides
 		c.sync()
 		return
 	}
@@ -345,7 +345,7 @@ func (c *Co) Room() {
 // expire ends a sleep; a timer of before a crash finds another one, or none.
 func (c *Co) expire() {
 	if c.asleep && c.wakeAt == c.w.cl.sim.Now() {
-		if t := c.shared(); t != nil {
+		if t := c.sharedThread(); t != nil {
 			c.asleep = false
 			t.finish(asleep)
 			return

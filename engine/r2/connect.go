@@ -18,14 +18,14 @@ func (w *Worker) connect() error {
 		if err := w.connectTo(p); err != nil {
 			return err
 		}
-		w.out[p] = newChannel(w.mate(p))
+		w.out[p] = newChannel(w.peerWorker(p))
 		w.chans = append(w.chans, w.out[p])
 	}
 	return w.openUD()
 }
 
-// mate is the worker of a machine that this one sends its requests to.
-func (w *Worker) mate(m int) *Worker {
+// peerWorker is the worker of a machine that this one sends its requests to.
+func (w *Worker) peerWorker(m int) *Worker {
 	peers := w.cl.machines[m].workers
 	return peers[w.thread%len(peers)]
 }
@@ -34,7 +34,7 @@ func (w *Worker) mate(m int) *Worker {
 // there are none.
 func (w *Worker) connectTo(m int) error {
 	for w.cl.tcp == nil && w.pairsTo(m)[w.cl.perPeer-1] == nil {
-		if err := w.pair(w.mate(m)); err != nil {
+		if err := w.pair(w.peerWorker(m)); err != nil {
 			return err
 		}
 	}

@@ -389,9 +389,9 @@ func (cl *Cluster) later(after Time, k *call) Time {
 	return min(after<<k.deferred, maxPatience*cl.cfg.ResendAfter)
 }
 
-// hurry repeats the request that keeps back the window of a channel, if it may be deferred: whoever
+// retryWindowHead repeats the request that keeps back the window of a channel, if it may be deferred: whoever
 // holds the lock that it waits for may be among those that are kept back.
-func (w *Worker) hurry(ch *channel) {
+func (w *Worker) retryWindowHead(ch *channel) {
 	k := ch.call(ch.oldest)
 	first := ch.stalled == nil || len(*ch.stalled) == 0
 	if first && w.cl.defers[k.rpc] && !k.answered && k.tries < resendMax && ch.peer.mc.life == running {

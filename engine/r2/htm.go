@@ -220,7 +220,7 @@ func (t *Region) fallBack(l *HTMLock, body func(t *Region)) {
 // sleeps: it may have taken the core from the very thread that has the lock, and would spin for its
 // whole slice.
 func (c *Co) awaitFree(l *HTMLock) {
-	t, from := c.shared(), c.Now()
+	t, from := c.sharedThread(), c.Now()
 	for c.Load64(l.Addr) != 0 {
 		if t != nil && c.Now()-from > lockNap {
 			t.sleep(lockNap)

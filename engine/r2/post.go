@@ -226,7 +226,7 @@ func (w *Worker) markDirty(q *queuePair) {
 
 // flush rings one doorbell per queue pair with pending posts.
 func (w *Worker) flush() {
-	w.oblige()
+	w.flushReceipts()
 	n := len(w.dirty)
 	for _, q := range w.dirty[:n] {
 		q.dirty = false

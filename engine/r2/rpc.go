@@ -34,7 +34,7 @@ func (cl *Cluster) MaxReply() int { return cl.cfg.MaxReply - headerBytes }
 // after Wait; a passive call has none and returns nil.
 func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 	c.alone("Call")
-	return c.CallThread(m, c.w.mate(m).thread, rpc, req)
+	return c.CallThread(m, c.w.peerWorker(m).thread, rpc, req)
 }
 
 // CallThread is Call of a certain thread.
@@ -53,7 +53,7 @@ func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 	message := w.messages.take(len(req))
 	copy(message, req) // before a wait: req may be the caller's for this moment only
 	for ch.next-ch.oldest >= RequestWindow {
-		w.hurry(ch)
+		w.retryWindowHead(ch)
 		ch.stall(c)
 		c.park()
 		ch = w.towards(m, thread) // another one, if the machine was started again meanwhile
@@ -282,7 +282,7 @@ func (w *Worker) settle(ch *channel, h header) uint32 {
 // memory if it came in segments.
 func (w *Worker) serveRequest(ch *channel, h header, seq uint32, payload []byte, slot int, cqe *fabric.CQE, whole []byte) bool {
 	if h.kind == typePassive {
-		w.owe(ch)
+		w.countForReceipt(ch)
 	}
 	if !ch.admit(seq) {
 		w.repeat(ch, seq, h)
@@ -395,14 +395,14 @@ func (w *Worker) sendReply(ch *channel, seq uint32, h header, k *kept) {
 	w.send(ch, h, k.message, !w.cl.single)
 }
 
-// owe notes that the peer waits for a receipt: the next message to it carries
+// countForReceipt notes that the peer waits for a receipt: the next message to it carries
 // one, and if none goes out for long, one is sent for that alone.
-func (w *Worker) owe(ch *channel) {
+func (w *Worker) countForReceipt(ch *channel) {
 	if ch.owed == 0 {
 		ch.owedSince = w.local
 	}
 	if ch.owed++; ch.owed == owedWaiting {
-		w.debts++
+		w.owing++
 	}
 	if ch.owed >= owedMax {
 		w.sendAck(ch)
@@ -413,7 +413,7 @@ func (w *Worker) owe(ch *channel) {
 // paid notes that a message takes the receipts along that are owed on a channel.
 func (w *Worker) paid(ch *channel) {
 	if ch.owed >= owedWaiting {
-		w.debts--
+		w.owing--
 	}
 	ch.owed = 0
 }
@@ -435,11 +435,11 @@ func (w *Worker) release() {
 	w.held = w.held[:0]
 }
 
-// oblige sends receipts that others may wait for, before this thread waits: for
+// flushReceipts sends receipts that others may wait for, before this thread waits: for
 // receipts itself, or for whatever comes. When somebody is held, a peer owes it as
 // many as that.
-func (w *Worker) oblige() {
-	if w.debts == 0 || len(w.held) == 0 && (w.ready.len() > 0 || w.cq.Len() > 0) {
+func (w *Worker) flushReceipts() {
+	if w.owing == 0 || len(w.held) == 0 && (w.ready.len() > 0 || w.cq.Len() > 0) {
 		return
 	}
 	for _, ch := range w.chans {

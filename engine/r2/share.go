@@ -4,7 +4,7 @@ import (
 	"drtmx/engine/fabric/profile"
 )
 
-// share is a core of which several threads have slices of time: the worker there, if the machine
+// timeslices is a core of which several threads have slices of time: the worker there, if the machine
 // has one for it, and threads of SpawnShared. It schedules them as Linux's CFS does threads of
 // equal weight: the one that had least goes on, for its share of the scheduler's latency; a
 // thread that wakes takes the core at once if it is far enough behind. Ends of slices are seen at
@@ -12,7 +12,7 @@ import (
 //
 // A thread leaves the core between two events. What its last one has booked beyond that instant
 // is kept and lies ahead of it when it comes back: its effects are early by that, once in a slice.
-type share struct {
+type timeslices struct {
 	cl      *Cluster
 	cost    *profile.SchedulerCosts
 	mc      *machine
@@ -39,7 +39,7 @@ const (
 
 // thread is a worker, or a thread of SpawnShared, on a core that has several.
 type thread struct {
-	share    *share
+	share    *timeslices
 	w        *Worker
 	co       *Co // nil: a worker's
 	state    uint8
@@ -94,7 +94,7 @@ func (t *thread) come(now Time) {
 }
 
 // account adds what the running thread has had since the last call.
-func (s *share) account() {
+func (s *timeslices) account() {
 	now := s.cl.sim.Now()
 	if s.on == nil {
 		s.since = now
@@ -106,7 +106,7 @@ func (s *share) account() {
 }
 
 // first is the thread that had least of those that can run, but one; nil: there is none.
-func (s *share) first(but *thread) *thread {
+func (s *timeslices) first(but *thread) *thread {
 	var first *thread
 	for _, t := range s.list {
 		if t != but && t.state == ready && (first == nil || t.vruntime < first.vruntime) {
@@ -117,7 +117,7 @@ func (s *share) first(but *thread) *thread {
 }
 
 // running counts the threads that can run.
-func (s *share) running() (n Time) {
+func (s *timeslices) running() (n Time) {
 	for _, t := range s.list {
 		if t.state == ready {
 			n++
@@ -127,7 +127,7 @@ func (s *share) running() (n Time) {
 }
 
 // give has a thread run, whoever did.
-func (s *share) give(t *thread) {
+func (s *timeslices) give(t *thread) {
 	now := s.cl.sim.Now()
 	if s.on != nil {
 		s.on.leave(now)
@@ -139,7 +139,7 @@ func (s *share) give(t *thread) {
 
 // wake makes a thread ready that was not. One that slept for long gets half a latency of
 // credit, no more; so does a new one, for those of a real process have begun long before.
-func (s *share) wake(t *thread) {
+func (s *timeslices) wake(t *thread) {
 	s.account()
 	credit := s.floor - s.cost.Latency/2
 	if t.vruntime = max(t.vruntime, credit); t.state == fresh {
@@ -153,7 +153,7 @@ func (s *share) wake(t *thread) {
 }
 
 // block takes the core from the running thread, which waits for something.
-func (s *share) block(state uint8) {
+func (s *timeslices) block(state uint8) {
 	s.account()
 	t := s.on
 	t.state, s.on = state, nil
@@ -163,7 +163,7 @@ func (s *share) block(state uint8) {
 }
 
 // tickOn has the scheduler look at the next tick, if somebody waits for the core.
-func (s *share) tickOn() {
+func (s *timeslices) tickOn() {
 	if s.ticking || s.running() < 2 {
 		return
 	}
@@ -174,7 +174,7 @@ func (s *share) tickOn() {
 
 // tick ends the slice of a thread that had its share of the latency, or that is ahead of the
 // others by as much.
-func (s *share) tick(gen uint16) {
+func (s *timeslices) tick(gen uint16) {
 	if gen != s.gen || !s.ticking {
 		return
 	}
@@ -196,7 +196,7 @@ func (s *share) tick(gen uint16) {
 }
 
 // shareOf is the share of a thread's core, made if it has none.
-func (cl *Cluster) shareOf(m, core int) *share {
+func (cl *Cluster) shareOf(m, core int) *timeslices {
 	if cl.shares == nil { // not before: event kinds are part of every run's digest
 		cl.kThread = cl.sim.Register("r2.thread", func(a uint32) { cl.threads[a&0xffff].event(a >> 16) })
 		cl.kTicks = cl.sim.Register("r2.tick.shared", func(a uint32) { cl.shares[a&0xffff].tick(uint16(a >> 16)) })
@@ -210,7 +210,7 @@ func (cl *Cluster) shareOf(m, core int) *share {
 			return s
 		}
 	}
-	s := &share{cl: cl, mc: mc, id: uint32(len(cl.shares)), core: place, cost: cl.fab.Scheduler()}
+	s := &timeslices{cl: cl, mc: mc, id: uint32(len(cl.shares)), core: place, cost: cl.fab.Scheduler()}
 	cl.shares = append(cl.shares, s)
 	mc.shares = append(mc.shares, s)
 	if core < len(mc.workers) {
@@ -223,7 +223,7 @@ func (cl *Cluster) shareOf(m, core int) *share {
 }
 
 // start makes the worker ready, when its machine starts. The core is its own unless a thread that has just recovered has it.
-func (s *share) start() {
+func (s *timeslices) start() {
 	if len(s.list) == 0 || s.list[0].co != nil {
 		return
 	}
@@ -235,7 +235,7 @@ func (s *share) start() {
 }
 
 // stop ends all threads at a crash.
-func (s *share) stop() {
+func (s *timeslices) stop() {
 	for _, t := range s.list {
 		if t.co != nil {
 			t.stop()

@@ -120,8 +120,8 @@ func (t *thread) wait(state uint8) {
 	c.proc.Park()
 }
 
-// shared is the thread of a coroutine that is one of SpawnShared, nil of others.
-func (c *Co) shared() *thread {
+// sharedThread is the thread of a coroutine that is one of SpawnShared, nil of others.
+func (c *Co) sharedThread() *thread {
 	if t := c.w.timed; t != nil && t.co == c {
 		return t
 	}
@@ -130,7 +130,7 @@ func (c *Co) shared() *thread {
 
 // alone panics in the name of a shared thread that does what only workers can.
 func (c *Co) alone(what string) {
-	if c.shared() != nil {
+	if c.sharedThread() != nil {
 		panic(fmt.Sprintf("r2: %s by thread %s at %d ps: it shares its core with a worker and has no queue pairs; have a coroutine of the worker do it", what, c.name, c.Now()))
 	}
 }
@@ -138,7 +138,7 @@ func (c *Co) alone(what string) {
 // Suspend blocks a shared thread, or a coroutine of a worker, until Wake is called for it. A wake
 // that came before, since the last Suspend returned, is not lost: it returns at once then.
 func (c *Co) Suspend() {
-	t := c.shared()
+	t := c.sharedThread()
 	if t == nil {
 		c.suspend()
 		return
@@ -155,7 +155,7 @@ func (c *Co) Suspend() {
 // at the instant of the event that is being handled, and costs nobody anything: for a device, or
 // for code that charges for it. See Co.Wake.
 func (cl *Cluster) Wake(c *Co) {
-	t := c.shared()
+	t := c.sharedThread()
 	if t == nil {
 		panic(fmt.Sprintf("r2: Wake of %s, which is no thread of SpawnShared", c.name))
 	}
@@ -184,7 +184,7 @@ func (c *Co) goOn() {
 // local time. Another coroutine of the own worker is put among those that are ready, which is a store;
 // one of another worker's is left in that one's mailbox, with a locked instruction.
 func (c *Co) Wake(other *Co) {
-	t := other.shared()
+	t := other.sharedThread()
 	switch {
 	case other.w.mc != c.w.mc:
 		panic(fmt.Sprintf("r2: %s wakes %s, which is on another machine", c.name, other.name))
@@ -231,7 +231,7 @@ func (cl *Cluster) SharedAtWork() (n int) {
 
 // Recovers has a shared thread begin before the others when its machine starts again after a crash. Until it calls Recovered, no
 // other machine reaches this one, and nothing else of it runs.
-func (c *Co) Recovers() { c.shared().recovers = true }
+func (c *Co) Recovers() { c.sharedThread().recovers = true }
 
 // Recovering says that the machine waits for the threads that recover what it had.
 func (c *Co) Recovering() bool { return c.w.mc.life == starting }
@@ -246,7 +246,7 @@ func (c *Co) Recovered() {
 }
 
 // Endless says that nobody has to wait for a shared thread's work: what it is at may be cut off anywhere.
-func (c *Co) Endless() { c.shared().endless = true }
+func (c *Co) Endless() { c.sharedThread().endless = true }
 
 // doing says what a shared thread is at.
 func (t *thread) doing() string {

@@ -213,7 +213,7 @@ func (c *Co) ReadLog(f *LogFile, from int64, b []byte) int {
 	c.sync()
 	now := c.w.cl.sim.Now()
 	done := f.disk.Read(now, f.disk.Blocks(from, n))
-	if t := c.shared(); t != nil {
+	if t := c.sharedThread(); t != nil {
 		t.waitForDisk(done)
 	} else {
 		c.Sleep(done - now)
@@ -223,7 +223,7 @@ func (c *Co) ReadLog(f *LogFile, from int64, b []byte) int {
 
 // logger is the thread of a coroutine that may block.
 func (c *Co) logger(what string) *thread {
-	t := c.shared()
+	t := c.sharedThread()
 	if t == nil {
 		panic(fmt.Sprintf("r2: %s by %s, which is no thread of SpawnShared: it would block its worker", what, c.name))
 	}

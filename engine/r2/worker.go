@@ -46,7 +46,7 @@ type Worker struct {
 	rings   *rings // nil: none
 	ud      *queuePair
 	out     []*channel // by machine: to our mate there, before others
-	debts   int        // channels on which owedWaiting receipts are owed, or more
+	owing   int        // channels on which owedWaiting receipts are owed, or more
 	held    []*Co      // wait for room
 	serving *sim.Proc  // the handler's
 
