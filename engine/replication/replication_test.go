@@ -50,9 +50,11 @@ func open(t *testing.T, hw fabric.Config, r r2.Config, o Options) *bed {
 	}
 	b.cl.SpoilScratch()
 	spec := kv.Spec{ID: tableID, Name: "copied", ValueBytes: bytes, Fixed: true, Init: func(uint64, []byte) {}}
-	if b.table, err = kv.NewTable(b.cl, record.LockSeq, spec, kv.Placement{Partition: store.Stripes(machines, keys), Replicas: o.Replicas}); err != nil {
+	table, err := kv.Kind.Make(b.cl, spec, record.LockSeq, kv.Placement{Partition: store.Stripes(machines, keys), Replicas: o.Replicas})
+	if err != nil {
 		t.Fatal(err)
 	}
+	b.table = table.(*kv.Table)
 	o.Servers = machines
 	o.Store = func(uint8) store.Table { return b.table }
 	o.Note = func(a history.Anomaly) { b.notes = append(b.notes, a.Text) }
