@@ -34,6 +34,9 @@ var usedElsewhere = map[string]string{
 	"notebooks/figures/calibration.Check":       "the bound on residuals that a test holds",
 	"notebooks/figures/gallery.shownPage.Steps": "a template names it",
 
+	"cluster/lab.Lab.HTML":     "notebooks show it, through the names of cluster",
+	"cluster/lab.Workers.HTML": "notebooks show it, through the names of cluster",
+
 	// Faults and looks inside that tests of rooms above need.
 	"engine/fabric/host.Machine.AfterCrash": "tests of persistence ask what a crash would leave",
 	"engine/fabric/host.Machine.Where":      "tests of persistence ask where bytes are",

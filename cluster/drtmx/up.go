@@ -46,7 +46,7 @@ func upCommand() *cobra.Command {
 	f.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", web.DefaultListen, "`ADDRESS` of the page; one that others can reach needs --token-file")
-	fl.StringVar(&f.pace, "pace", "6ms/s", "virtual time per second of wall time, or max")
+	fl.StringVar(&f.pace, "pace", defaultPace, "virtual time per second of wall time, or max")
 	fl.StringVar(&f.session, "session", "", "`FILE` to write the session to; must not exist")
 	fl.StringVar(&f.resume, "resume", "", "session `FILE` to continue")
 	fl.DurationVar(&f.forWall, "for", 0, "end after this much wall time")
@@ -223,6 +223,9 @@ func tokenOf(flag, path string) (string, error) {
 	return t, err
 }
 
+// defaultPace is 6ms/s.
+var defaultPace = time.Duration(agent.DefaultPace).String() + "/s"
+
 // parsePace reads virtual time per second: "6ms/s", "6ms", or for flat out
 // "max" or, as in the HTTP API, "0".
 func parsePace(s string) (int64, error) {
@@ -231,7 +234,7 @@ func parsePace(s string) (int64, error) {
 	}
 	d, err := time.ParseDuration(strings.TrimSuffix(s, "/s"))
 	if err != nil || d <= 0 {
-		return 0, &experiment.SpecError{Field: "pace", Value: s, Rule: "must be virtual time per second such as 6ms/s, or max (flat out)", Next: "the default is 6ms/s"}
+		return 0, &experiment.SpecError{Field: "pace", Value: s, Rule: "must be virtual time per second such as 6ms/s, or max (flat out)", Next: "the default is " + defaultPace}
 	}
 	return d.Nanoseconds(), agent.CheckPace("pace", s, d.Nanoseconds())
 }
