@@ -108,20 +108,6 @@ func turnover(t testing.TB) workload.Bench {
 	return w
 }
 
-// taking is turnover of tokens that are only taken out and put back.
-func taking(t testing.TB) workload.Bench {
-	w, err := churn.New(churn.Options{Keys: 56})
-	for name, weight := range map[string]int{"mix.put": 90, "mix.move": 0, "mix.count": 0, "mix.look": 0, "mix.look-one": 0} { // order-free: each is a weight of its own
-		if err == nil {
-			err = w.Set(name, weight)
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
-
 // TestNoWaitInserts: records that come and go, of one line and of several, under every choice: nothing comes into being
 // that a transaction has found missing, and no stale location is locked.
 func TestNoWaitInserts(t *testing.T) {
