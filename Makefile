@@ -8,8 +8,8 @@ TEST_TIMEOUT ?= 60m
 # Go test starts packages in the order in which they are named: the longest come first, for the last of them would run alone. Notebooks
 # show figures that tests of figures have computed.
 TEST_FIRST := ./dashboard ./notebooks/figures/chapter2 ./kernel ./engine ./engine/workload ./engine/explore
-# One package more at a time than there are cores: tests of the page wait for its clock most of the time.
-TEST_JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Packages at a time: no more than cores, for tests of the kernel hold how soon an interrupt stops an endless loop.
+TEST_JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 # Tests open many small systems. With garbage collected less often, up to a limit, they take a quarter less of CPU time.
 TEST_HEAP := GOGC=400 GOMEMLIMIT=1500MiB
 # What the benchmark's mix spends its time with: all that is built here is built with this profile and the same flags, tests included. So
