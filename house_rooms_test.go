@@ -20,7 +20,6 @@ var uncut = map[string]int{
 	"dashboard":        4343,
 	"dashboard/charts": 4080,
 	"engine/r2":        6642,
-	"xstore":           4723,
 }
 
 func TestPackagesAreSmall(t *testing.T) {

@@ -30,7 +30,7 @@ const module = "drtmx"
 // rows are the floors of the design, from the ground up: each row is a floor with its rooms. A package
 // belongs to the room with the longest path that contains it. A room imports itself and the rows before its own.
 var rows = [][]string{
-	{"engine/knob", "engine/sim"},
+	{"engine/knob", "engine/sim", "engine/wire"},
 	{"engine/metrics", "engine/history"},
 	{"engine/fabric/space"},
 	{"engine/fabric/profile"},

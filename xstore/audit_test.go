@@ -5,28 +5,33 @@ import (
 	"testing"
 
 	"drtmx/engine/r2"
+	"drtmx/xstore/model"
+	"drtmx/xstore/published"
 )
 
 // A sub-model or a table that has changed is looked at with its leaves, which nobody has touched; models that are as at the
 // start are not.
 func TestAuditFindsChangedModels(t *testing.T) {
-	const m = 40
+	const (
+		m      = 40
+		header = 8 // of a line of a table
+	)
 	for _, c := range []struct {
 		name  string
-		spoil func(v *version, sub, line []byte)
+		spoil func(v *published.Version, sub, line []byte)
 		want  string
 	}{
-		{"nothing", func(*version, []byte, []byte) {}, ""},
-		{"an incarnation", func(_ *version, _, line []byte) { line[lineHeader+2] ^= 1 }, "sub-model 40 expects incarnation"},
-		{"a generation", func(_ *version, _, line []byte) { line[0] ^= 1 }, "sub-model 40 has generation 0"},
-		{"a leaf", func(_ *version, _, line []byte) { line[lineHeader+5] ^= 1 }, "sub-model 40 predicts entries"},
-		{"an error", func(_ *version, sub, _ []byte) { sub[8], sub[9] = 0, 0 }, "sub-model 40 predicts entries"},
+		{"nothing", func(*published.Version, []byte, []byte) {}, ""},
+		{"an incarnation", func(_ *published.Version, _, line []byte) { line[header+2] ^= 1 }, "sub-model 40 expects incarnation"},
+		{"a generation", func(_ *published.Version, _, line []byte) { line[0] ^= 1 }, "sub-model 40 has generation 0"},
+		{"a leaf", func(_ *published.Version, _, line []byte) { line[header+5] ^= 1 }, "sub-model 40 predicts entries"},
+		{"an error", func(_ *published.Version, sub, _ []byte) { sub[8], sub[9] = 0, 0 }, "sub-model 40 predicts entries"},
 	} {
 		b := newBed(t, 1, 1, 1, 1)
 		b.open(100_000, 8, Options{SubModels: 500, Trainers: 1})
 		p := b.x.parts[0]
 		v, mem := p.current, b.cl.Mem(0)
-		c.spoil(v, mem.Bytes(v.subLoc(m).Addr, v.subBytes), mem.Bytes(v.lineLoc(m*v.stride).Addr, lineBytes))
+		c.spoil(v, mem.Bytes(v.SubLoc(m).Addr, model.SubBytes), mem.Bytes(v.TableLoc(m).Addr, 64))
 		var found []string
 		b.x.Audit(func(text string) { found = append(found, text) })
 		if all := strings.Join(found, "\n"); (c.want == "") != (all == "") || !strings.Contains(all, c.want) {

@@ -4,6 +4,7 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 	"drtmx/xstore/model"
 	"drtmx/xstore/tree"
 )
@@ -124,7 +125,7 @@ func (x *client) request() []byte {
 	if x.s.group == nil {
 		return x.c.Request()
 	}
-	return add64(x.c.Request(), uint64(x.s.number))
+	return wire.Add64(x.c.Request(), uint64(x.s.number))
 }
 
 // local says that the keys are on the client's own machine: there it works on the tree, as the server does.

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/xstore/model"
+	"drtmx/xstore/published"
 )
 
 // Model expansion (§3.4.3.2): a trainer builds a whole new version beside the one that is in use, and commits it by its
@@ -19,7 +20,7 @@ func (p *part) consider(c *r2.Co) {
 		return
 	}
 	p.asked = 0
-	m := uint64(p.current.model.M)
+	m := uint64(p.current.Model.M)
 	switch {
 	case p.keys > at*m:
 		p.resize(c, uint32(min(2*m, MaxSubModels)))
@@ -33,20 +34,20 @@ const shrinkAt = 8
 
 // resize has a model with so many sub-models trained.
 func (p *part) resize(c *r2.Co, m uint32) {
-	if m != p.current.model.M {
+	if m != p.current.Model.M {
 		p.begin(c, m)
 	}
 }
 
 // retrainAll has a model with as many sub-models as now trained.
 func (p *part) retrainAll(c *r2.Co) {
-	p.begin(c, p.current.model.M)
+	p.begin(c, p.current.Model.M)
 }
 
 // retrainLost has a whole model trained behind a crash: the one that was under way or asked for meanwhile, or one as large as that
 // which was in use.
 func (p *part) retrainLost(c *r2.Co) {
-	t, m := &p.trainers, p.current.model.M
+	t, m := &p.trainers, p.current.Model.M
 	if t.whole {
 		m = t.target
 	}
@@ -105,7 +106,7 @@ func (t *trainer) trainWhole(c *r2.Co, m uint32) {
 		t.trainSub(c, v, i, 0)
 		p.trainers.done = i + 1
 	}
-	c.Store64(p.head, uint64(v.number))
+	c.Store64(p.head, uint64(v.Number))
 	p.current = v
 	p.versions = append(p.versions, v)
 	p.stats.Trained++
@@ -125,10 +126,10 @@ func (t *trainer) trainWhole(c *r2.Co, m uint32) {
 const topSample = 1 << 20
 
 // trainTop gathers the keys, or a sample of them, and trains the top model of a version.
-func (t *trainer) trainTop(c *r2.Co, m uint32) (*version, error) {
+func (t *trainer) trainTop(c *r2.Co, m uint32) (*published.Version, error) {
 	p := t.p
 	every := uint64(1) // where the sub-models' keys are a table, it has to have all of them
-	if !p.current.model.Tabled() {
+	if !p.current.Model.Tabled() {
 		every = p.keys/topSample + 1
 	}
 	var keys model.Sorted
@@ -152,5 +153,5 @@ func (t *trainer) trainTop(c *r2.Co, m uint32) (*version, error) {
 		return nil, err
 	}
 	x := model.NewModel(top, m, keys, p.low, p.high)
-	return newVersion(p.s.cl, p.server, uint32(len(p.versions)), x, nil, leaves, p.s.spec.Spare/uint64(p.layout.Slots/2))
+	return published.New(p.s.cl, p.server, uint32(len(p.versions)), x, nil, leaves, p.s.spec.Spare/uint64(p.layout.Slots/2))
 }

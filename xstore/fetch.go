@@ -1,131 +1,54 @@
 package xstore
 
-import (
-	"encoding/binary"
-
-	"drtmx/engine/r2"
-	"drtmx/xstore/model"
-)
+import "drtmx/engine/wire"
 
 // translate takes the entries of a prediction from the cache, or READs them where the mode keeps none (§3.4.1). Entries of
 // another generation than the sub-model's are of no use to it: then both are fetched anew.
 func (x *client) translate(cache *cache, d *prediction) (o outcome, err error) {
 	x.entries = x.entries[:0]
 	if x.mode == Full {
-		if !cache.holds(d) { // it was refreshed since the prediction
+		if !cache.Holds(d.v, d.m, d.sub) { // it was refreshed since the prediction
 			return again, nil
 		}
-		cache.touchEntries(x.c, d.m, d.first, d.last-d.first+1)
+		cache.TouchEntries(x.c, d.m, d.first, d.last-d.first+1)
 		for i := d.first; i <= d.last; i++ {
-			x.entries = append(x.entries, cache.entry(d.m, i))
+			x.entries = append(x.entries, cache.Entry(d.m, i))
 		}
 		return found, nil
 	}
-	line := d.m * d.v.stride
-	at, n := span(d.first, d.last)
-	if linesFor(uint32(d.sub.Entries())) > d.v.stride {
-		buf := x.c.Read(d.v.lineLoc(line), lineHeader+entryBytes)
-		if err := x.c.Wait(); err != nil {
-			return invalid, err
-		}
-		x.c.TouchDMA(buf.Addr, len(buf.B))
-		if l := ttLine(buf.B); l.far() {
-			line = l.farLine()
-		}
-	}
-	loc := d.v.lineLoc(line)
-	loc.Addr += at
-	buf := x.c.Read(loc, n)
-	if err := x.c.Wait(); err != nil {
+	var fits bool
+	x.entries, fits, err = d.v.ReadEntries(x.c, d.m, d.sub, d.first, d.last, x.s.opt.planted.oldModel, x.entries)
+	switch {
+	case err != nil:
 		return invalid, err
-	}
-	x.c.TouchDMA(buf.Addr, n)
-	if x.take(buf.B, d.sub.Generation(), d.first, d.last) {
+	case fits:
 		return found, nil
 	}
-	if x.mode == Model && cache.holds(d) {
-		cache.drop(d.m)
+	if x.mode == Model && cache.Holds(d.v, d.m, d.sub) {
+		cache.Drop(d.m)
 	}
 	return again, nil
-}
-
-// take appends the entries from first to last of lines that begin with the one of first. ok is false if a line is of
-// another generation.
-func (x *client) take(lines []byte, generation, first, last uint32) (ok bool) {
-	for i := first; i <= last; i++ {
-		at := (i/lineEntries - first/lineEntries) * lineBytes
-		l := ttLine(lines[at:])
-		if l.generation() != generation && !x.s.opt.planted.oldModel {
-			return false
-		}
-		x.entries = append(x.entries, l.entry(i%lineEntries))
-	}
-	return true
-}
-
-// readSub READs a sub-model.
-func (x *client) readSub(v *version, m uint32) (s model.Sub, span model.Span, err error) {
-	buf := x.c.Read(v.subLoc(m), v.subBytes)
-	if err := x.c.Wait(); err != nil {
-		return s, span, err
-	}
-	x.c.TouchDMA(buf.Addr, len(buf.B))
-	s, span = v.parse(buf.B)
-	return s, span, nil
-}
-
-// parse takes a sub-model, and its span if there is one, out of what was fetched.
-func (v *version) parse(b []byte) (s model.Sub, span model.Span) {
-	if v.model.Tabled() {
-		span = model.GetSpan(b[model.SubBytes:])
-	}
-	return model.GetSub(b), span
 }
 
 // fetch READs a sub-model that the cache does not have, and its table if the mode keeps it, in one round trip. Where both are
 // being changed they do not fit each other, and the next lookup fetches them again.
 func (x *client) fetch(p *part, cache *cache, m uint32) error {
-	v := cache.v
+	v := cache.Version
 	p.stats.Fetches++
 	if x.mode != Full {
-		s, span, err := x.readSub(v, m)
-		if err == nil && cache.v == v {
-			cache.put(m, s, span, nil)
+		s, span, err := v.ReadSub(x.c, m)
+		if err == nil && cache.Version == v {
+			cache.Put(m, s, span, nil)
 		}
 		return err
 	}
-	lines := int(v.stride) * lineBytes
-	sub, table := x.c.Read(v.subLoc(m), v.subBytes), x.c.Read(v.lineLoc(m*v.stride), lines)
-	if err := x.c.Wait(); err != nil {
-		return err
+	s, span, entries, fits, err := v.Read(x.c, m, x.s.opt.planted.oldModel, x.entries[:0])
+	if x.entries = entries; err == nil && fits && cache.Version == v {
+		cache.Put(m, s, span, entries)
+		cache.TouchSub(x.c, m)
+		cache.TouchEntries(x.c, m, 0, uint32(len(entries)))
 	}
-	x.c.TouchDMA(sub.Addr, len(sub.B))
-	x.c.TouchDMA(table.Addr, lines)
-	s, span := v.parse(sub.B)
-	n := uint32(s.Entries())
-	if l := ttLine(table.B); n > 0 && l.far() && l.generation() == s.Generation() {
-		table = x.c.Read(v.lineLoc(l.farLine()), int(linesFor(n))*lineBytes)
-		if err := x.c.Wait(); err != nil {
-			return err
-		}
-		x.c.TouchDMA(table.Addr, len(table.B))
-	}
-	x.install(cache, v, m, s, span, table)
-	return nil
-}
-
-// install puts a sub-model into the cache with the table that was READ for it, if they are of one generation.
-func (x *client) install(cache *cache, v *version, m uint32, s model.Sub, span model.Span, table r2.Buf) {
-	n := uint32(s.Entries())
-	x.entries = x.entries[:0]
-	if int(linesFor(n))*lineBytes > len(table.B) || n > 0 && !x.take(table.B, s.Generation(), 0, n-1) {
-		return
-	}
-	if cache.v == v {
-		cache.put(m, s, span, x.entries)
-		cache.touchSub(x.c, m)
-		cache.touchEntries(x.c, m, 0, n)
-	}
+	return err
 }
 
 const (
@@ -148,8 +71,8 @@ func (x *client) checkVersion(p *part, cache *cache) error {
 		return err
 	}
 	cache.checkedAt = x.c.Now()
-	number := binary.LittleEndian.Uint32(buf.B)
-	if number == cache.v.number {
+	number := wire.Get32(buf.B)
+	if number == cache.Version.Number {
 		return nil
 	}
 	return x.change(p, cache, number)
@@ -158,9 +81,9 @@ func (x *client) checkVersion(p *part, cache *cache) error {
 // change READs the top model of a version and begins with it anew. Its bytes are charged, its values are Go's.
 func (x *client) change(p *part, cache *cache, number uint32) error {
 	v := p.versions[number]
-	x.c.Read(v.topLoc(), v.model.Bytes())
+	x.c.Read(v.TopLoc(), v.Model.Bytes())
 	if err := x.c.Wait(); err != nil {
 		return err
 	}
-	return cache.use(x.s.cl, x.c.Machine(), x.c.Home(), v)
+	return cache.Use(x.s.cl, x.c.Machine(), x.c.Home(), v)
 }

@@ -1,6 +1,9 @@
 package xstore
 
-import "drtmx/xstore/model"
+import (
+	"drtmx/xstore/model"
+	"drtmx/xstore/published"
+)
 
 // Footprint is what the learned index takes, and how well it predicts (§3.7.7).
 type Footprint struct {
@@ -31,20 +34,19 @@ func (f Footprint) Client(m Mode) uint64 {
 
 // Footprint looks at the current models of all servers. It is free of time.
 func (s *Store) Footprint() (f Footprint) {
-	var sum predicted
+	var sum published.Predicted
 	for _, p := range s.parts {
 		t := p.tree.Stats()
 		f.IndexBytes += uint64(t.InnerNodes) * uint64(p.tree.Inner().Bytes())
 		v := p.current
-		f.SubModels += int(v.model.M)
-		f.TopBytes += uint64(v.model.Bytes())
-		f.ModelBytes += uint64(v.model.M) * model.SubBytes
+		f.SubModels += int(v.Model.M)
+		f.TopBytes += uint64(v.Model.Bytes())
+		f.ModelBytes += uint64(v.Model.M) * model.SubBytes
 		f.TableBytes += uint64(t.Leaves) * model.EntryBytes
-		of := v.predicted()
-		sum.n, sum.sum, sum.most = sum.n+of.n, sum.sum+of.sum, max(sum.most, of.most)
+		sum.Add(v.Predicted())
 	}
-	if f.Looked, f.MaxError = sum.n, sum.most; sum.n > 0 {
-		f.MeanError = float64(sum.sum) / float64(sum.n)
+	if f.Looked, f.MaxError = sum.N, sum.Most; sum.N > 0 {
+		f.MeanError = float64(sum.Sum) / float64(sum.N)
 	}
 	return f
 }

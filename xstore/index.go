@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 	"drtmx/xstore/model"
 )
 
@@ -34,7 +35,7 @@ func NewIndexes(cl *r2.Cluster, options func(s *store.KVSpec) Options) *Indexes 
 // serving has the index that a request names serve it.
 func (v *Indexes) serving(f func(s *Store, c *r2.Co, from r2.Peer, req, rep []byte) int) r2.Handler {
 	return func(c *r2.Co, from r2.Peer, req, rep []byte) int {
-		return f(v.tables[u64(req)%uint64(len(v.tables))].Store, c, from, req[8:], rep)
+		return f(v.tables[wire.Get64(req)%uint64(len(v.tables))].Store, c, from, req[8:], rep)
 	}
 }
 
@@ -154,7 +155,7 @@ func (t *indexTable) Entries(part uint64, f func(store.Entry)) {
 		if key > high {
 			return false
 		}
-		f(store.Entry{Key: key - low, Value: u64(value)})
+		f(store.Entry{Key: key - low, Value: wire.Get64(value)})
 		return true
 	})
 }
@@ -191,7 +192,7 @@ func (t *indexTable) Scan(c *r2.Co, r store.Range, dst []store.Entry) ([]store.E
 		return dst, err
 	}
 	for _, p := range x.pairs {
-		dst = append(dst, store.Entry{Key: p.Key - low, Value: u64(p.Value)})
+		dst = append(dst, store.Entry{Key: p.Key - low, Value: wire.Get64(p.Value)})
 	}
 	return dst, nil
 }
@@ -202,7 +203,7 @@ func (t *indexTable) Insert(c *r2.Co, part, key, value uint64) error {
 		return fmt.Errorf("index %s: key %d of part %d, there are %d parts with keys up to %d", t.Name(), key, part, t.keys.spec.Parts, t.keys.last())
 	}
 	x, before := t.begin(c, part)
-	put64(x.word[:], value)
+	wire.Put64(x.word[:], value)
 	ok, err := x.Insert(t.keys.whole(part, key), x.word[:])
 	c.Using(before)
 	if err == nil && !ok {

@@ -11,6 +11,7 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 )
 
 // walker is a coroutine that alone inserts and deletes the keys that are its number modulo those of all walkers, so that it knows
@@ -312,8 +313,8 @@ func TestPartKeys(t *testing.T) {
 		for i, key := range want {
 			var value [8]byte
 			k.value(key, value[:])
-			if k.Key(uint64(i)) != key || u64(value[:]) != key&255^77 {
-				rt.Errorf("key %d is %d with value %d, want %d", i, k.Key(uint64(i)), u64(value[:]), key)
+			if k.Key(uint64(i)) != key || wire.Get64(value[:]) != key&255^77 {
+				rt.Errorf("key %d is %d with value %d, want %d", i, k.Key(uint64(i)), wire.Get64(value[:]), key)
 			}
 		}
 		for key := range parts<<8 + 300 {

@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/testbed"
 	"drtmx/xstore/dataset"
+	"drtmx/xstore/hashed"
 )
 
 // Kind is the store in the list of parts.
@@ -81,7 +82,7 @@ func rows() []knob.Row {
 		}
 		return r
 	}
-	hashed := func(r knob.Row) knob.Row {
+	byHash := func(r knob.Row) knob.Row {
 		r.Inactive = func(v knob.Values) string {
 			if n, _ := v.Value("workload.key_bytes").(int); n == 0 {
 				return "workload.key_bytes is 0: keys have 8 bytes, and no hash"
@@ -126,7 +127,7 @@ func rows() []knob.Row {
 		row(knob.Knob{Name: "xstore.log", Kind: knob.Bool, Default: false, Label: "Durability", Section: "3.4.4",
 			Doc: "Workers of the server log what they write, and a thread on each of their cores writes the logs to the SSD, once in a millisecond. A server that crashes (fault.crash) comes back with what was written by then."}),
 		logs,
-		hashed(row(knob.Knob{Name: "xstore.hash_bits", Kind: knob.Int, Default: HashBits, Min: 4, Max: HashBits, Label: "Hash of keys", Unit: "bits", Section: "3.6",
+		byHash(row(knob.Knob{Name: "xstore.hash_bits", Kind: knob.Int, Default: hashed.Bits, Min: 4, Max: hashed.Bits, Label: "Hash of keys", Unit: "bits", Section: "3.6",
 			Doc: "Length of the hash that keys of different lengths are kept by. With fewer bits keys share one, and lookups READ other keys' records: an experiment on collisions."})),
 		row(knob.Knob{Name: "xstore.cache_scope", Kind: knob.Choice, Default: "machine", Choices: []string{"machine", "thread"}, Label: "Cache shared by",
 			Doc: "Whether the threads of a client machine share a cache, or each has its own."}),

@@ -2,12 +2,13 @@ package xstore
 
 import (
 	"drtmx/xstore/model"
+	"drtmx/xstore/published"
 	"drtmx/xstore/tree"
 )
 
 // prediction is what a model says of a key: entries first to last of the table of sub-model m.
 type prediction struct {
-	v           *version
+	v           *published.Version
 	m           uint32
 	sub         model.Sub
 	span        model.Span // that came with it, where the model has a table of them
@@ -47,20 +48,20 @@ func (x *client) predict(p *part, key uint64) (at place, o outcome, err error) {
 
 // cover predicts the entries that cover a key, lines 1 to 5.
 func (x *client) cover(p *part, cache *cache, key uint64) (d prediction, o outcome, err error) {
-	d.v = cache.v
-	top := d.v.model
+	d.v = cache.Version
+	top := d.v.Model
 	x.c.Compute(top.Top.Cycles() + model.SubCycles)
 	d.m = top.Sub(key)
 	if x.mode == Top {
-		if d.sub, d.span, err = x.readSub(d.v, d.m); err != nil {
+		if d.sub, d.span, err = d.v.ReadSub(x.c, d.m); err != nil {
 			return d, invalid, err
 		}
 	} else {
 		ok := false
-		if d.sub, d.span, ok = cache.find(d.m); !ok {
+		if d.sub, d.span, ok = cache.Find(d.m); !ok {
 			return d, again, x.fetch(p, cache, d.m)
 		}
-		cache.touchSub(x.c, d.m)
+		cache.TouchSub(x.c, d.m)
 	}
 	d.base = top.Base(d.m)
 	if top.Tabled() {
@@ -104,8 +105,8 @@ func (x *client) search(p *part, cache *cache, d *prediction, key uint64) (at pl
 			}
 		}
 		o = invalid
-		if x.mode == Full && cache.holds(d) {
-			cache.invalidate(d.m, l.lln)
+		if x.mode == Full && cache.Holds(d.v, d.m, d.sub) {
+			cache.Invalidate(d.m, l.lln)
 		}
 	}
 	if o == invalid && (x.s.opt.planted.missAnswered || x.s.opt.planted.noRightLink) {

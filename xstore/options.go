@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/store"
+	"drtmx/xstore/hashed"
 	"drtmx/xstore/model"
 )
 
@@ -70,7 +71,7 @@ func (o Options) withDefaults(s *store.KVSpec) Options {
 		o.TopModel = "lr"
 	}
 	if o.HashBits == 0 {
-		o.HashBits = HashBits
+		o.HashBits = hashed.Bits
 	}
 	if o.Slots == 0 {
 		o.Slots = DefaultSlots
@@ -99,8 +100,8 @@ func (o Options) check() error {
 	switch {
 	case o.SubModels != AutoSubModels && (o.SubModels < 1 || o.SubModels > MaxSubModels):
 		return fmt.Errorf("xstore.submodels %d: from 1 to %d", o.SubModels, MaxSubModels)
-	case o.HashBits < 1 || o.HashBits > HashBits:
-		return fmt.Errorf("xstore.hash_bits %d: from 1 to %d", o.HashBits, HashBits)
+	case o.HashBits < 1 || o.HashBits > hashed.Bits:
+		return fmt.Errorf("xstore.hash_bits %d: from 1 to %d", o.HashBits, hashed.Bits)
 	case int(o.Cache) >= len(Modes):
 		return fmt.Errorf("xstore.cache %d: one of %v", o.Cache, Modes)
 	}

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 )
 
 // partKeys are the initial keys of an index, those of all parts in the order of the parts.
@@ -113,5 +114,5 @@ func (k *partKeys) value(key uint64, value []byte) {
 	part := key >> k.shift
 	first, end := k.ranks(part)
 	i, _ := k.search(part, key&k.last(), end-first)
-	put64(value, k.entry(part, i).Value)
+	wire.Put64(value, k.entry(part, i).Value)
 }

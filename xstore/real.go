@@ -2,15 +2,11 @@ package xstore
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/binary"
 	"fmt"
-	"math/bits"
-	"slices"
-	"sort"
 
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/xstore/hashed"
 	"drtmx/xstore/model"
 	"drtmx/xstore/tree"
 )
@@ -24,137 +20,6 @@ import (
 //
 // Requests have the hash and the key, so that a server need not hash.
 
-// HashBits is what a hash has unless fewer are asked for.
-const HashBits = 64
-
-// hash is the function of so many bits. They are the upper ones of the result, so that hashes are spread over all words.
-type hash struct{ bits int }
-
-// of multiplies each word by a constant and folds the product into the next one.
-func (h hash) of(real []byte) uint64 {
-	x := uint64(len(real)) * hashFactor
-	for ; len(real) >= 8; real = real[8:] {
-		x = fold(x, binary.LittleEndian.Uint64(real))
-	}
-	if len(real) > 0 {
-		var last [8]byte
-		copy(last[:], real)
-		x = fold(x, u64(last[:]))
-	}
-	x = fold(x, hashEnd)
-	return x >> (64 - h.bits) << (64 - h.bits)
-}
-
-func fold(x, word uint64) uint64 {
-	hi, lo := bits.Mul64(x^word^hashSeed, hashFactor)
-	return hi ^ lo
-}
-
-// Digits of the golden ratio, of pi and of e.
-const (
-	hashFactor = 0x9e3779b97f4a7c15
-	hashSeed   = 0x243f6a8885a308d3
-	hashEnd    = 0xb7e151628aed2a6b
-)
-
-// hashCycles is what hashing takes: for each word, and for the end, two exclusive ors, a multiplication of 64 by 64 bits and another
-// exclusive or, which wait for each other: 1 + 1 + 4 + 1 cycles on Broadwell (Fog, Instruction tables).
-func hashCycles(real []byte) int { return 7 * ((len(real)+7)/8 + 1) }
-
-// realSet are the initial keys of a store by their hashes: sorted, with all keys of each. It takes 16 bytes of the host for a key.
-type realSet struct {
-	spec   *store.KVSpec
-	hash   hash
-	hashes []uint64
-	first  []uint32 // by hash: its first record, at the end their number
-	order  []uint32 // by record: the rank of its number, in the order of hashes, and those of a hash in the order of keys
-}
-
-// MostRealKeys bounds initial keys of different lengths, which are sorted by hash in the memory of the host.
-const MostRealKeys = 100_000_000
-
-func newRealSet(spec *store.KVSpec, h hash) (*realSet, error) {
-	n := spec.Keys.Len()
-	if n > MostRealKeys {
-		return nil, fmt.Errorf("store %s: %d keys of different lengths, at most %d: they are sorted by their hashes", spec.Name, n, MostRealKeys)
-	}
-	type record struct {
-		hash uint64
-		rank uint32
-	}
-	var a, b []byte
-	list := make([]record, n)
-	for i := range list {
-		a = spec.Real.Append(a[:0], spec.Keys.Key(uint64(i)))
-		if len(a) == 0 || len(a) > spec.Real.Most {
-			return nil, fmt.Errorf("store %s: a key of %d bytes, from 1 to %d", spec.Name, len(a), spec.Real.Most)
-		}
-		list[i] = record{h.of(a), uint32(i)}
-	}
-	slices.SortFunc(list, func(x, y record) int {
-		if x.hash != y.hash {
-			return cmp.Compare(x.hash, y.hash)
-		}
-		a, b = spec.Real.Append(a[:0], spec.Keys.Key(uint64(x.rank))), spec.Real.Append(b[:0], spec.Keys.Key(uint64(y.rank)))
-		return bytes.Compare(a, b)
-	})
-	s := &realSet{spec: spec, hash: h, order: make([]uint32, n)}
-	for i, x := range list {
-		if s.order[i] = x.rank; i == 0 || x.hash != list[i-1].hash {
-			s.hashes, s.first = append(s.hashes, x.hash), append(s.first, uint32(i))
-		}
-	}
-	s.first = append(s.first, uint32(n))
-	return s, nil
-}
-
-// Len, Key and Rank are those of the hashes.
-func (s *realSet) Len() uint64         { return uint64(len(s.hashes)) }
-func (s *realSet) Key(i uint64) uint64 { return s.hashes[i] }
-
-func (s *realSet) Rank(key uint64) (uint64, bool) {
-	i, ok := slices.BinarySearch(s.hashes, key)
-	return uint64(i), ok
-}
-
-// number is the one of a record.
-func (s *realSet) number(record uint64) uint64 { return s.spec.Keys.Key(uint64(s.order[record])) }
-
-// realShare are those of a server: hashes from one on.
-type realShare struct {
-	*realSet
-	hash0, record0 uint64
-}
-
-// share are the keys that begin with the hash of a rank.
-func (s *realSet) share(hash uint64) *realShare {
-	return &realShare{s, hash, uint64(s.first[hash])}
-}
-
-func (s *realShare) Most() int               { return s.spec.Real.Most }
-func (s *realShare) Hash(real []byte) uint64 { return s.hash.of(real) }
-
-func (s *realShare) Records(i uint64) (from, to uint64) {
-	i += s.hash0
-	return uint64(s.first[i]) - s.record0, uint64(s.first[i+1]) - s.record0
-}
-
-func (s *realShare) HashOf(record uint64) uint64 {
-	record += s.record0
-	i := sort.Search(len(s.hashes), func(i int) bool { return uint64(s.first[i+1]) > record })
-	return uint64(i) - s.hash0
-}
-
-func (s *realShare) Real(record uint64, dst []byte) []byte {
-	return s.spec.Real.Append(dst, s.number(record+s.record0))
-}
-
-func (s *realShare) Value(record uint64, value []byte) {
-	if s.spec.Value != nil {
-		s.spec.Value(s.number(record+s.record0), value)
-	}
-}
-
 // sortReal divides the keys among the servers: numbers, or the hashes of keys with lengths of their own.
 func (s *Store) sortReal() (err error) {
 	spec := s.spec
@@ -162,9 +27,9 @@ func (s *Store) sortReal() (err error) {
 		if spec.Bounds != nil {
 			return fmt.Errorf("store %s: bounds of servers: keys of different lengths are divided by their hashes, in equal shares", spec.Name)
 		}
-		s.hash, s.opt.wide = hash{s.opt.HashBits}, true
+		s.hash, s.opt.wide = hashed.Hash(s.opt.HashBits), true
 		s.opt.Fields = []model.Field{{Bits: 64}} // a hash has none of the fields that its key may have
-		if s.reals, err = newRealSet(&s.spec, s.hash); err != nil {
+		if s.reals, err = hashed.NewSet(&s.spec, s.hash); err != nil {
 			return err
 		}
 		if spec.Keys = s.reals; s.reals.Len() < uint64(spec.Servers) {
@@ -176,9 +41,9 @@ func (s *Store) sortReal() (err error) {
 }
 
 // reals are the keys of a server with lengths of their own.
-func (p *part) reals() *realShare {
+func (p *part) reals() *hashed.Share {
 	first, _ := p.s.reals.Rank(p.low)
-	return p.s.reals.share(first)
+	return p.s.reals.Share(first)
 }
 
 // records is their number.
@@ -193,7 +58,7 @@ func (s *Store) knownFree(number uint64) (key uint64) {
 		return number
 	}
 	s.real = s.spec.Real.Append(s.real[:0], number)
-	return s.hash.of(s.real)
+	return s.hash.Of(s.real)
 }
 
 // find is an oracle: the value of the key of a number.
@@ -211,8 +76,8 @@ func (x *client) known(number uint64) (key uint64) {
 	}
 	x.enter(Index)
 	x.real = real.Append(x.real[:0], number)
-	x.c.Compute(hashCycles(x.real))
-	return x.s.hash.of(x.real)
+	x.c.Compute(hashed.Cycles(x.real))
+	return x.s.hash.Of(x.real)
 }
 
 // slotBytes is the length of a READ of a leaf and its first slots, which have the fat pointers to records. 0: slots have values.

@@ -1,12 +1,13 @@
 package xstore
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
+	"drtmx/xstore/hashed"
 	"drtmx/xstore/kvtest"
 )
 
@@ -16,7 +17,7 @@ var names = &store.RealKeys{Most: 40, Append: func(dst []byte, number uint64) []
 		dst = append(dst, 'k')
 	}
 	dst = append(dst, '.')
-	return add64(dst, number)
+	return wire.Add64(dst, number)
 }}
 
 // noScans is the mixture without them.
@@ -30,7 +31,7 @@ func noScans() plan {
 // expansion under way, torn reads, and hashes that keys have for themselves, that a few share, and that a hundred share.
 func TestNoLostRealKeys(t *testing.T) {
 	for _, mode := range []Mode{Full, Model, Top, Tree, Tree4, None} {
-		for _, hashBits := range []int{HashBits, 9, 5} {
+		for _, hashBits := range []int{hashed.Bits, 9, 5} {
 			t.Run(fmt.Sprintf("%v/bits=%d", mode, hashBits), func(t *testing.T) {
 				var sum Stats
 				for seed := uint64(1); seed <= 3; seed++ {
@@ -50,7 +51,7 @@ func TestNoLostRealKeys(t *testing.T) {
 					sum.Add(&s)
 					b.close()
 				}
-				if (sum.Collisions == 0) != (hashBits == HashBits) {
+				if (sum.Collisions == 0) != (hashBits == hashed.Bits) {
 					t.Errorf("%d records of other keys", sum.Collisions)
 				}
 				t.Logf("%+v", sum)
@@ -79,7 +80,7 @@ func TestPlantedRealKey(t *testing.T) {
 
 // Recovery of keys with lengths of their own.
 func TestRecoveryOfRealKeys(t *testing.T) {
-	for _, hashBits := range []int{HashBits, 7} {
+	for _, hashBits := range []int{hashed.Bits, 7} {
 		b := newBed(t, 1, 1, 2, 2)
 		b.real = names
 		b.open(mixture.keys, 24, Options{SubModels: 12, Slots: 8, Trainers: 1, Speculative: true, PositionHint: true, Log: true, HashBits: hashBits})
@@ -92,46 +93,6 @@ func TestRecoveryOfRealKeys(t *testing.T) {
 			t.Errorf("%d bits: clients with old models: keys %v", hashBits, keys)
 		}
 		b.close()
-	}
-}
-
-// Initial keys are sorted by hash, and those of a hash by their bytes: what recovery merges with the log.
-func TestRealSet(t *testing.T) {
-	for _, hashBits := range []int{HashBits, 7} {
-		spec := &store.KVSpec{Name: "test", Servers: 1, Keys: steps{1000, 10}, ValueBytes: 8, Real: names, Value: firstValue}
-		s, err := newRealSet(spec, hash{hashBits})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if shared := s.Len() < 1000; shared != (hashBits < HashBits) {
-			t.Errorf("%d bits: %d hashes", hashBits, s.Len())
-		}
-		half := s.Len() / 2
-		seen, before := map[uint64]bool{}, []byte{}
-		for _, r := range []struct {
-			*realShare
-			n uint64
-		}{{s.share(0), half}, {s.share(half), s.Len() - half}} {
-			next := uint64(0)
-			for i := range r.n {
-				from, to := r.Records(i)
-				if from != next || to <= from {
-					t.Fatalf("%d bits: records %d to %d of hash %d, before %d", hashBits, from, to, i, next)
-				}
-				before = before[:0]
-				for next = from; next < to; next++ {
-					real := r.Real(next, nil)
-					if r.HashOf(next) != i || r.Hash(real) != s.Key(i+r.hash0) || bytes.Compare(before, real) >= 0 {
-						t.Fatalf("%d bits: record %d", hashBits, next)
-					}
-					before = real
-					seen[s.number(next+r.record0)] = true
-				}
-			}
-		}
-		if len(seen) != 1000 {
-			t.Errorf("%d bits: %d keys", hashBits, len(seen))
-		}
 	}
 }
 
@@ -178,7 +139,7 @@ func TestRealKeysAreAMap(t *testing.T) {
 // deletes and inserts what the others' READs come past, and of those that other keys move about.
 func TestRealKeysAreLinearizable(t *testing.T) {
 	for _, mode := range []Mode{Full, Model, None} {
-		for _, hashBits := range []int{1, 4, HashBits} {
+		for _, hashBits := range []int{1, 4, hashed.Bits} {
 			for _, h := range []kvtest.History{{Keys: 5, Operations: 60, Bytes: 8, NoScan: true}, {Keys: 4, Operations: 60, Bytes: 100, NoScan: true, Wide: 30}} {
 				for seed := uint64(1); seed <= 2; seed++ {
 					mk := realStore(Options{SubModels: 2, Slots: 4, Cache: mode, Trainers: 1, Speculative: true, PositionHint: true, HashBits: hashBits})

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
+	"drtmx/xstore/hashed"
 	"drtmx/xstore/tree"
 )
 
@@ -12,7 +13,7 @@ import (
 // the actual key, which it checks (§3.6): READs of leaves, and one more, of the record. Where another key has the hash, a READ more
 // for each that is in front.
 func TestThesisRealKeyReads(t *testing.T) {
-	for _, bits := range []int{HashBits, 6} {
+	for _, bits := range []int{hashed.Bits, 6} {
 		b := newBed(t, 1, 1, 1, 1)
 		b.real = names
 		b.open(100, 8, Options{SubModels: 1, HashBits: bits})
@@ -32,7 +33,7 @@ func TestThesisRealKeyReads(t *testing.T) {
 				}
 			}
 		}))
-		if n := b.x.Stats().Collisions; (n == 0) != (bits == HashBits) {
+		if n := b.x.Stats().Collisions; (n == 0) != (bits == hashed.Bits) {
 			t.Errorf("%d bits: %d records of other keys", bits, n)
 		}
 		b.close()

@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/xstore/model"
+	"drtmx/xstore/published"
 	"drtmx/xstore/tree"
 )
 
@@ -48,14 +49,14 @@ type trainer struct {
 
 	// The sub-model that it retrains, or -1, of a version; once more, when it has done so.
 	m     int
-	v     *version
+	v     *published.Version
 	again bool
 
 	leaves []model.Leaf
 	read   tree.Leaf
 	tt     []model.Entry
 	subs   []uint32
-	line   [lineBytes]byte
+	writer published.Writer
 }
 
 // cyclesPerKey is what training takes on a core for each key, its accesses to memory included: 8 us for a sub-model of 200
@@ -106,7 +107,7 @@ func (p *part) tellSplits(c *r2.Co) {
 // beyond those it was trained for.
 func (p *part) inserted(c *r2.Co, key uint64) {
 	v := p.current
-	if v.model.Tabled() && (p.trainers.whole || !v.model.Covers(v.model.Sub(key), key)) {
+	if v.Model.Tabled() && (p.trainers.whole || !v.Model.Covers(v.Model.Sub(key), key)) {
 		p.push(c, task{kind: keyTask, key: key})
 	}
 }
@@ -206,7 +207,7 @@ func (t *trainer) retrainSplit(c *r2.Co, separator uint64) {
 	_, _, high = p.tree.FindLeaf(c, separator)
 	v := p.current
 	t.subs = t.subs[:0]
-	v.model.SubsOf(low, high, func(m uint32) { t.subs = append(t.subs, m) })
+	v.Model.SubsOf(low, high, func(m uint32) { t.subs = append(t.subs, m) })
 	if p.s.opt.planted.oneSubModel {
 		t.subs = t.subs[:min(1, len(t.subs))]
 	}
@@ -218,15 +219,15 @@ func (t *trainer) retrainSplit(c *r2.Co, separator uint64) {
 // retrainKey has the sub-model of a key answer for it.
 func (t *trainer) retrainKey(c *r2.Co, key uint64) {
 	v := t.p.current
-	if m := v.model.Sub(key); !v.model.Covers(m, key) {
-		v.model.Grow(m, key)
+	if m := v.Model.Sub(key); !v.Model.Covers(m, key) {
+		v.Model.Grow(m, key)
 		t.retrain(c, v, m)
 	}
 }
 
 // retrain is TRAIN_SUBMODEL (Figure 3-7) of a sub-model that may be in use. If another trainer is at it, that one does it once
 // more: two would overwrite each other's.
-func (t *trainer) retrain(c *r2.Co, v *version, m uint32) {
+func (t *trainer) retrain(c *r2.Co, v *published.Version, m uint32) {
 	for _, o := range t.p.trainers.threads {
 		if o != t && o.m == int(m) && o.v == v {
 			o.again = true
@@ -236,7 +237,7 @@ func (t *trainer) retrain(c *r2.Co, v *version, m uint32) {
 	t.m, t.v, t.again = int(m), v, true
 	for t.again {
 		t.again = false
-		old, _ := v.parse(c.Load(v.subLoc(m).Addr, v.subBytes))
+		old, _ := v.Load(c, m)
 		t.trainSub(c, v, m, (old.Generation()+1)&model.GenerationMask)
 		t.p.stats.Retrained++
 	}
@@ -244,16 +245,17 @@ func (t *trainer) retrain(c *r2.Co, v *version, m uint32) {
 }
 
 // trainSub trains a sub-model from the leaves as they are, and stores it.
-func (t *trainer) trainSub(c *r2.Co, v *version, m, generation uint32) {
-	span := v.model.Span(m)
+func (t *trainer) trainSub(c *r2.Co, v *published.Version, m, generation uint32) {
+	span := v.Model.Span(m)
 	t.collect(c, span)
-	s, tt := t.fit.Sub(t.leaves, span, v.model.Base(m), generation, t.tt)
+	s, tt := t.fit.Sub(t.leaves, span, v.Model.Base(m), generation, t.tt)
 	t.tt = tt
 	if s.Fallback() {
 		t.p.stats.Unpredicted++
 	}
-	v.stored.add(s)
-	t.store(c, v, m, s, span)
+	if !t.writer.Store(c, v, m, s, span, tt) {
+		t.p.stats.Unpredicted++
+	}
 }
 
 // collect reads the leaves of a span. What it takes is charged by keys, and the accesses themselves only move the caches;
@@ -284,30 +286,4 @@ func (t *trainer) append(l *tree.Leaf) {
 	to := &t.leaves[len(t.leaves)-1]
 	to.ALN, to.INCA, to.Low, to.High = l.ALN, l.INCA, l.Low, l.High
 	to.Keys = append(to.Keys[:0], l.Keys...)
-}
-
-// store writes a sub-model and the table that was trained with it. Clients that READ one of them meanwhile see that they are
-// of different generations.
-func (t *trainer) store(c *r2.Co, v *version, m uint32, s model.Sub, span model.Span) {
-	n := uint32(s.Entries())
-	line, isFar, ok := v.place(m, n)
-	if !ok { // no lines are left: the server answers for its keys
-		t.p.stats.Unpredicted++
-		s = model.Sub{Slope: -1, TT: s.TT &^ (1<<20 - 1)}
-		n, line = 0, m*v.stride
-	}
-	if isFar {
-		putFarLine(t.line[:], s.Generation(), n, line)
-		c.Store(v.lineLoc(m*v.stride).Addr, t.line[:])
-	}
-	for i := range linesFor(n) {
-		putLine(t.line[:], s.Generation(), n, t.tt[min(i*lineEntries, n):n])
-		c.Store(v.lineLoc(line+i).Addr, t.line[:])
-	}
-	var b [subStride * 2]byte
-	s.Put(b[:])
-	if v.model.Tabled() {
-		span.Put(b[model.SubBytes:])
-	}
-	c.Store(v.subLoc(m).Addr, b[:v.subBytes])
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 	"drtmx/xstore/model"
 )
 
@@ -114,8 +115,8 @@ func (x *client) scanModel(p *part) (ok bool, err error) {
 	}
 	x.stale = false
 	ok, err = x.scanPredicted(p, cache, &d)
-	if x.stale && x.mode != Top && cache.holds(&d) {
-		cache.drop(d.m)
+	if x.stale && x.mode != Top && cache.Holds(d.v, d.m, d.sub) {
+		cache.Drop(d.m)
 	}
 	return ok, err
 }
@@ -158,8 +159,8 @@ func (x *client) bound(d *prediction) (lo, hi int, ends bool) {
 	if end == ^uint64(0) || end == 0 {
 		return lo, hi, false
 	}
-	x.c.Compute(v.model.Top.Cycles() + model.SubCycles)
-	if v.model.Sub(end) != d.m || v.model.Tabled() && (end < d.span.Low || end > d.span.High) {
+	x.c.Compute(v.Model.Top.Cycles() + model.SubCycles)
+	if v.Model.Sub(end) != d.m || v.Model.Tabled() && (end < d.span.Low || end > d.span.High) {
 		return lo, hi, false
 	}
 	first, last := d.sub.Range(d.base, end, x.s.opt.Slots)
@@ -252,10 +253,10 @@ func (x *client) scanLeaves(p *part, cache *cache, d *prediction, lo, hi, have i
 	case s.need == 0:
 	case ends:
 		s.need = 0
-	case d.v.model.Tabled(): // as it was when the table was trained: the server's may have grown
+	case d.v.Model.Tabled(): // as it was when the table was trained: the server's may have grown
 		s.past(span.Low, span.High)
 	default:
-		span = d.v.model.Span(d.m)
+		span = d.v.Model.Span(d.m)
 		s.past(span.Low, span.High)
 	}
 	return true, nil
@@ -340,7 +341,7 @@ func (x *client) scanLocal(p *part) error {
 	each := x.s.pairBytes()
 	x.reply = p.scan(x.c, s.from, s.to, s.need, s.down, x.reply[:0])
 	for b := x.reply; len(b) > 0; b = b[each:] {
-		x.emit(u64(b), b[8:each])
+		x.emit(wire.Get64(b), b[8:each])
 	}
 	return nil
 }
@@ -363,7 +364,7 @@ func (x *client) scanServer(p *part) error {
 		}
 		got := len(rep.B) / each
 		for b := rep.B; len(b) > 0; b = b[each:] {
-			x.emit(u64(b), b[8:each])
+			x.emit(wire.Get64(b), b[8:each])
 		}
 		if got < want {
 			return nil

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
-	"drtmx/xstore/model"
+	"drtmx/engine/wire"
+	"drtmx/xstore/published"
+	"drtmx/xstore/redo"
 	"drtmx/xstore/tree"
 )
 
@@ -25,51 +27,18 @@ func (s *Store) serving(c *r2.Co) *part { return s.parts[c.Machine()] }
 func (s *Store) serveGet(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	p := s.serving(c)
 	key, real, req := s.cutKey(req)
-	rep[0], rep[1] = replyMissing, refreshNone
+	rep[0], rep[1] = replyMissing, published.NotNewer
 	at := headReply
 	if _, ok := p.tree.GetReal(c, key, real, rep[headReply:][:s.spec.ValueBytes]); ok {
 		rep[0] = replyFound
-		at += padded(s.spec.ValueBytes)
+		at += wire.Padded(s.spec.ValueBytes)
 	}
-	if version, m := u32(req), u32(req[4:]); version == p.current.number {
+	if version, m := wire.Get32(req), wire.Get32(req[4:]); version == p.current.Number {
 		var n int
-		rep[1], n = p.current.refresh(c, m, u32(req[8:]), rep[at:])
+		rep[1], n = p.current.PutNewer(c, m, wire.Get32(req[8:]), rep[at:])
 		at += n
 	}
 	return at
-}
-
-// refresh writes a sub-model and its table into a reply, if they are of another generation than the client's. While a trainer
-// writes them they do not fit each other, and the client has to come again.
-func (v *version) refresh(c *r2.Co, m, generation uint32, rep []byte) (kind byte, n int) {
-	s, span := v.parse(c.Load(v.subLoc(m).Addr, v.subBytes))
-	if s.Generation() == generation {
-		return refreshNone, 0
-	}
-	entries := uint32(s.Entries())
-	line := m * v.stride
-	if linesFor(entries) > v.stride {
-		line = v.farAt[m].line
-	}
-	at := padded(v.subBytes)
-	if at+int(entries)*entryBytes > len(rep) {
-		return refreshRead, 0
-	}
-	s.Put(rep)
-	if v.model.Tabled() {
-		span.Put(rep[model.SubBytes:])
-	}
-	for i := uint32(0); i < entries; i += lineEntries {
-		l := ttLine(c.Load(v.lineLoc(line+i/lineEntries).Addr, lineBytes))
-		if l.generation() != s.Generation() {
-			return refreshNone, 0
-		}
-		for k := range min(lineEntries, entries-i) {
-			put64(rep[at:], uint64(l.entry(k)))
-			at += entryBytes
-		}
-	}
-	return refreshHere, at
 }
 
 // serveUpdate looks at the hinted leaves first (§3.4.3.1).
@@ -77,8 +46,8 @@ func (s *Store) serveUpdate(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	key, real, req := s.cutKey(req)
 	n := min(int(req[0]), maxHints)
 	var hints [maxHints]tree.Hint
-	for i, b := 0, req[8+padded(s.spec.ValueBytes):]; i < n; i++ {
-		hints[i] = tree.Hint{ALN: u32(b[i*8:]), INCA: u32(b[i*8+4:])}
+	for i, b := 0, req[8+wire.Padded(s.spec.ValueBytes):]; i < n; i++ {
+		hints[i] = tree.Hint{ALN: wire.Get32(b[i*8:]), INCA: wire.Get32(b[i*8+4:])}
 	}
 	return answer(rep, s.serving(c).update(c, hints[:n], key, real, req[8:][:s.spec.ValueBytes]))
 }
@@ -102,10 +71,10 @@ func (s *Store) serveDelete(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 func (s *Store) serveScan(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	p, to := s.serving(c), ^uint64(0)
 	if len(req) > scanBytes {
-		to = u64(req[scanBytes:])
+		to = wire.Get64(req[scanBytes:])
 	}
-	n := min(int(u32(req[8:])), len(rep)/s.pairBytes())
-	return len(p.scan(c, u64(req), to, n, u32(req[12:]) != 0, rep[:0]))
+	n := min(int(wire.Get32(req[8:])), len(rep)/s.pairBytes())
+	return len(p.scan(c, wire.Get64(req), to, n, wire.Get32(req[12:]) != 0, rep[:0]))
 }
 
 // pairBytes is a pair in a reply.
@@ -132,7 +101,7 @@ func (p *part) update(c *r2.Co, hints []tree.Hint, key uint64, real, value []byt
 		p.stats.Hinted++
 	}
 	if ok {
-		p.record(c, recordPut, key, real, value)
+		p.record(c, redo.Put, key, real, value)
 	}
 	return ok
 }
@@ -149,7 +118,7 @@ func (p *part) scan(c *r2.Co, from, to uint64, n int, down bool, dst []byte) []b
 func (p *part) insert(c *r2.Co, key uint64, real, value []byte) (ok bool, err error) {
 	if ok, err = p.tree.InsertReal(c, key, real, value); ok {
 		p.keys++
-		p.record(c, recordPut, key, real, value)
+		p.record(c, redo.Put, key, real, value)
 		p.tellSplits(c)
 		p.inserted(c, key)
 	}
@@ -160,7 +129,7 @@ func (p *part) insert(c *r2.Co, key uint64, real, value []byte) (ok bool, err er
 func (p *part) remove(c *r2.Co, key uint64, real []byte) (ok bool) {
 	if ok = p.tree.DeleteReal(c, key, real); ok {
 		p.keys--
-		p.record(c, recordDelete, key, real, nil)
+		p.record(c, redo.Delete, key, real, nil)
 	}
 	return ok
 }

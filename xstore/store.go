@@ -5,10 +5,13 @@ import (
 	"strconv"
 
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/xstore/hashed"
 	"drtmx/xstore/model"
+	"drtmx/xstore/published"
 	"drtmx/xstore/tree"
 )
 
@@ -19,9 +22,9 @@ type Store struct {
 	cl     *r2.Cluster
 	spec   store.KVSpec
 	opt    Options
-	hash   hash     // of keys with lengths of their own
-	reals  *realSet // the initial ones of them; nil: keys are numbers
-	real   []byte   // the one that an oracle looks at
+	hash   hashed.Hash // of keys with lengths of their own
+	reals  *hashed.Set // the initial ones of them; nil: keys are numbers
+	real   []byte      // the one that an oracle looks at
 	ranges *store.Ranges
 	parts  []*part // by server
 	index  *index  // that clients use
@@ -41,8 +44,8 @@ type part struct {
 	low, high  uint64
 	tree       *tree.Tree
 	layout     *tree.Layout
-	versions   []*version
-	current    *version
+	versions   []*published.Version
+	current    *published.Version
 	head       r2.Addr // the number of the current version, registered
 	rkey       uint32
 	keys       uint64 // now
@@ -132,10 +135,10 @@ func (s *Store) open(m int) (*part, error) {
 	}
 	p.layout = p.tree.Layout()
 	mem := s.cl.Mem(m)
-	if p.head, err = mem.Alloc(host.Alloc{Name: "xstore.head", Bytes: lineBytes}); err != nil {
+	if p.head, err = mem.Alloc(host.Alloc{Name: "xstore.head", Bytes: space.LineBytes}); err != nil {
 		return nil, err
 	}
-	p.rkey = mem.Register(p.head, lineBytes, host.RemoteRead).RKey
+	p.rkey = mem.Register(p.head, space.LineBytes, host.RemoteRead).RKey
 	if err := p.learn(keys); err != nil {
 		return nil, err
 	}
@@ -159,8 +162,8 @@ func (p *part) learn(keys store.Keys) error {
 	}
 	x := model.NewModel(top, uint32(n), keys, p.low, p.high)
 	in := &model.Initial{Keys: keys, Fill: fill, Low: p.low, High: p.high, INCA: inca}
-	im := newImage(x, in, p.s.newTrainer())
-	v, err := newVersion(p.s.cl, p.server, 0, x, im, uint64(leaves), p.s.spec.Spare/uint64(p.layout.Slots/2))
+	im := published.NewImage(x, in, p.s.newTrainer())
+	v, err := published.New(p.s.cl, p.server, 0, x, im, uint64(leaves), p.s.spec.Spare/uint64(p.layout.Slots/2))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package xstore
 import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/xstore/published"
 )
 
 // index is what clients keep of the servers' indexes, in one mode. A change of the mode makes another one, with caches that
@@ -15,6 +16,31 @@ type index struct {
 
 func (s *Store) newIndex(m Mode) *index {
 	return &index{mode: m, caches: make([][]*cache, len(s.parts)), walks: make([][]*walk, len(s.parts))}
+}
+
+// cache is a learned cache, and when its clients last looked for another version of the model (checkVersion).
+type cache struct {
+	published.Cache
+	checkedAt r2.Time
+	checking  bool
+}
+
+// newCache is a cache of the version that a server begins with.
+func newCache(cl *r2.Cluster, machine, socket int, v *published.Version) (*cache, error) {
+	x := &cache{}
+	return x, x.Use(cl, machine, socket, v)
+}
+
+// bytes is what the cache holds in a mode.
+func (x *cache) bytes(m Mode) int {
+	top, subs, entries := x.Held()
+	switch m {
+	case Full:
+		return top + subs + entries
+	case Top:
+		return top
+	}
+	return top + subs
 }
 
 // Client is what a coroutine of any machine calls the store with.
@@ -76,7 +102,7 @@ func (s *Store) Crashed(machine int) {
 	}
 	for m := range s.parts {
 		for _, c := range within(s.index.caches[m], first, n) {
-			c.lose()
+			c.Lose()
 		}
 		for _, w := range within(s.index.walks[m], first, n) {
 			w.lose()

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/wire"
 	"drtmx/xstore/tree"
 )
 
@@ -248,7 +249,7 @@ func (x *client) climb(p *part, w *walk, level int) (number uint32, above int, e
 	if err := x.c.Wait(); err != nil {
 		return 0, 0, err
 	}
-	w.root, w.levels = tree.DecodeRoot(u64(buf.B))
+	w.root, w.levels = tree.DecodeRoot(wire.Get64(buf.B))
 	return w.root, w.levels, nil
 }
 

@@ -1,9 +1,7 @@
 package xstore
 
 import (
-	"encoding/binary"
-
-	"drtmx/xstore/model"
+	"drtmx/engine/wire"
 	"drtmx/xstore/tree"
 )
 
@@ -25,9 +23,7 @@ import (
 // Those of indexes, which share the handlers of a cluster, begin with the number of the index in a word.
 //
 // A reply to get brings the sub-model and its table along if the client's are older than the server's, and the reply has
-// room; else it says that there are newer ones, and the client READs them.
-//
-//	refreshed   sub-model, padded to words | entries of its table
+// room (published.PutNewer); else it says that there are newer ones, and the client READs them.
 const (
 	scanBytes = 16 // without a bound
 	headReply = 8
@@ -36,42 +32,21 @@ const (
 	replyMissing = 0
 	replyFound   = 1
 	replyFull    = 2 // no room for another key
-
-	refreshNone = 0
-	refreshHere = 1 // behind the value
-	refreshRead = 2 // READ it
 )
-
-func padded(n int) int { return (n + 7) &^ 7 }
-
-func u32(b []byte) uint32             { return binary.LittleEndian.Uint32(b) }
-func u64(b []byte) uint64             { return binary.LittleEndian.Uint64(b) }
-func add32(b []byte, v uint32) []byte { return binary.LittleEndian.AppendUint32(b, v) }
-func add64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
-func put64(b []byte, v uint64)        { binary.LittleEndian.PutUint64(b, v) }
-
-// addValue appends a value, padded.
-func addValue(b, value []byte) []byte {
-	b = append(b, value...)
-	for range padded(len(value)) - len(value) {
-		b = append(b, 0)
-	}
-	return b
-}
 
 // addKey appends what a request begins with, and cutKey takes it off.
 func (x *client) addKey(b []byte, key uint64) []byte {
-	if b = add64(b, key); x.s.spec.Real == nil {
+	if b = wire.Add64(b, key); x.s.spec.Real == nil {
 		return b
 	}
-	return addValue(add64(b, uint64(len(x.real))), x.real)
+	return wire.AddPadded(wire.Add64(b, uint64(len(x.real))), x.real)
 }
 
 func (s *Store) cutKey(req []byte) (key uint64, real, rest []byte) {
-	key, rest = u64(req), req[8:]
+	key, rest = wire.Get64(req), req[8:]
 	if s.spec.Real != nil {
-		n := int(u64(rest))
-		real, rest = rest[8:][:n], rest[8+padded(n):]
+		n := int(wire.Get64(rest))
+		real, rest = rest[8:][:n], rest[8+wire.Padded(n):]
 	}
 	return key, real, rest
 }
@@ -79,17 +54,17 @@ func (s *Store) cutKey(req []byte) (key uint64, real, rest []byte) {
 // getRequest is a request of get by a client that has a sub-model of a generation.
 func (x *client) getRequest(key uint64, version, m, generation uint32) []byte {
 	b := x.addKey(x.c.Request(), key)
-	b = add32(add32(b, version), m)
-	return add32(add32(b, generation), 0)
+	b = wire.Add32(wire.Add32(b, version), m)
+	return wire.Add32(wire.Add32(b, generation), 0)
 }
 
 // updateRequest is a request of update with the leaves in which the key may be.
 func (x *client) updateRequest(key uint64, value []byte, hints []tree.Hint) []byte {
 	b := x.addKey(x.c.Request(), key)
-	b = add64(b, uint64(len(hints)))
-	b = addValue(b, value)
+	b = wire.Add64(b, uint64(len(hints)))
+	b = wire.AddPadded(b, value)
 	for _, h := range hints {
-		b = add32(add32(b, h.ALN), h.INCA)
+		b = wire.Add32(wire.Add32(b, h.ALN), h.INCA)
 	}
 	return b
 }
@@ -100,17 +75,9 @@ func scanRequest(b []byte, s *scanState, pairs int) []byte {
 	if s.down {
 		word |= 1 << 32
 	}
-	b = add64(add64(b, s.from), word)
+	b = wire.Add64(wire.Add64(b, s.from), word)
 	if s.to < ^uint64(0) {
-		b = add64(b, s.to)
+		b = wire.Add64(b, s.to)
 	}
 	return b
-}
-
-// entriesOf appends the entries of a refresh.
-func entriesOf(dst []model.Entry, b []byte, n int) []model.Entry {
-	for i := range n {
-		dst = append(dst, model.Entry(u64(b[i*entryBytes:])))
-	}
-	return dst
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 	"drtmx/xstore/model"
+	"drtmx/xstore/published"
 	"drtmx/xstore/tree"
 )
 
@@ -14,8 +16,8 @@ func (x *client) fallback(p *part, key uint64, value []byte) (bool, error) {
 	p.stats.Fallbacks++
 	version, m, generation, cache := ^uint32(0), uint32(0), uint32(0), x.caches[p.server]
 	if cache != nil {
-		version, m = cache.v.number, cache.v.model.Sub(key)
-		if s, _, ok := cache.find(m); ok {
+		version, m = cache.Version.Number, cache.Version.Model.Sub(key)
+		if s, _, ok := cache.Find(m); ok {
 			generation = s.Generation()
 		}
 	}
@@ -31,15 +33,15 @@ func (x *client) fallback(p *part, key uint64, value []byte) (bool, error) {
 	b = b[headReply:]
 	if status == replyFound {
 		copy(value, b[:x.s.spec.ValueBytes])
-		b = b[padded(x.s.spec.ValueBytes):]
+		b = b[wire.Padded(x.s.spec.ValueBytes):]
 	}
-	if cache == nil || cache.v.number != version {
+	if cache == nil || cache.Version.Number != version {
 		return status == replyFound, nil
 	}
 	switch refresh {
-	case refreshRead:
-		cache.drop(m)
-	case refreshHere:
+	case published.NewerThere:
+		cache.Drop(m)
+	case published.NewerHere:
 		x.refresh(p, cache, m, b)
 	}
 	return status == replyFound, nil
@@ -47,22 +49,22 @@ func (x *client) fallback(p *part, key uint64, value []byte) (bool, error) {
 
 // refresh takes a sub-model and its table out of a reply.
 func (x *client) refresh(p *part, cache *cache, m uint32, b []byte) {
-	s, span := cache.v.parse(b)
-	x.entries = entriesOf(x.entries[:0], b[padded(cache.v.subBytes):], s.Entries())
+	s, span, entries := cache.Version.GetNewer(b, x.entries[:0])
+	x.entries = entries
 	p.stats.Refreshes++
 	if f := &x.s.opt.planted; f.oldModel || f.keepTable {
 		s, span = x.mix(cache, m, s, span)
 	}
-	cache.put(m, s, span, x.entries)
-	cache.touchSub(x.c, m)
+	cache.Put(m, s, span, x.entries)
+	cache.TouchSub(x.c, m)
 	if x.mode == Full {
-		cache.touchEntries(x.c, m, 0, uint32(len(x.entries)))
+		cache.TouchEntries(x.c, m, 0, uint32(len(x.entries)))
 	}
 }
 
 // mix plants the faults of caches that keep one half of an old sub-model.
 func (x *client) mix(cache *cache, m uint32, s model.Sub, span model.Span) (model.Sub, model.Span) {
-	old, oldSpan, ok := cache.find(m)
+	old, oldSpan, ok := cache.Find(m)
 	if !ok {
 		return s, span
 	}
@@ -71,7 +73,7 @@ func (x *client) mix(cache *cache, m uint32, s model.Sub, span model.Span) (mode
 		return s, oldSpan
 	}
 	for i := range min(len(x.entries), old.Entries()) {
-		x.entries[i] = cache.entry(m, uint32(i))
+		x.entries[i] = cache.Entry(m, uint32(i))
 	}
 	return s, span
 }
@@ -97,17 +99,17 @@ func (x *client) Update(number uint64, value []byte) (bool, error) {
 // hint predicts the leaves of a key from what is in the cache (Figure 3-8, lines 1 to 12).
 func (x *client) hint(p *part, key uint64) {
 	cache := x.caches[p.server]
-	d := prediction{v: cache.v, m: cache.v.model.Sub(key)}
-	if _, _, ok := cache.find(d.m); !ok {
+	d := prediction{v: cache.Version, m: cache.Version.Model.Sub(key)}
+	if _, _, ok := cache.Find(d.m); !ok {
 		return
 	}
 	d, o, err := x.cover(p, cache, key)
 	if o != found || err != nil || d.last-d.first >= maxHints {
 		return
 	}
-	cache.touchEntries(x.c, d.m, d.first, d.last-d.first+1)
+	cache.TouchEntries(x.c, d.m, d.first, d.last-d.first+1)
 	for i := d.first; i <= d.last; i++ {
-		if e := cache.entry(d.m, i); e.Valid() {
+		if e := cache.Entry(d.m, i); e.Valid() {
 			x.hints = append(x.hints, tree.Hint{ALN: e.ALN(), INCA: e.INCA()})
 		}
 	}
@@ -126,7 +128,7 @@ func (x *client) Insert(number uint64, value []byte) (bool, error) {
 		return ok, err
 	}
 	x.enter(Call)
-	rep := x.c.Call(p.server, x.s.rpc.insert, addValue(x.addKey(x.request(), key), value))
+	rep := x.c.Call(p.server, x.s.rpc.insert, wire.AddPadded(x.addKey(x.request(), key), value))
 	return x.status(p, key, rep)
 }
 

@@ -1,9 +1,8 @@
-package xstore
+package published
 
 import (
-	"encoding/binary"
-
 	"drtmx/engine/r2"
+	"drtmx/engine/wire"
 	"drtmx/xstore/model"
 )
 
@@ -34,15 +33,14 @@ func linesFor(n uint32) uint32 { return max(1, (n+lineEntries-1)/lineEntries) }
 
 // putLine writes a line of a table: up to seven entries from the first on.
 func putLine(line []byte, generation, entries uint32, list []model.Entry) {
-	le := binary.LittleEndian
-	le.PutUint32(line, generation)
-	le.PutUint32(line[4:], entries)
+	wire.Put32(line, generation)
+	wire.Put32(line[4:], entries)
 	for i := range lineEntries {
 		e := model.Entry(0)
 		if i < len(list) {
 			e = list[i]
 		}
-		le.PutUint64(line[lineHeader+i*entryBytes:], uint64(e))
+		wire.Put64(line[lineHeader+i*entryBytes:], uint64(e))
 	}
 }
 
@@ -54,12 +52,12 @@ func putFarLine(line []byte, generation, entries, first uint32) {
 // ttLine is a view of a line.
 type ttLine []byte
 
-func (l ttLine) generation() uint32 { return binary.LittleEndian.Uint32(l) }
-func (l ttLine) far() bool          { return binary.LittleEndian.Uint32(l[4:])&far != 0 }
+func (l ttLine) generation() uint32 { return wire.Get32(l) }
+func (l ttLine) far() bool          { return wire.Get32(l[4:])&far != 0 }
 
 // entry is the i-th of the line.
 func (l ttLine) entry(i uint32) model.Entry {
-	return model.Entry(binary.LittleEndian.Uint64(l[lineHeader+i*entryBytes:]))
+	return model.Entry(wire.Get64(l[lineHeader+i*entryBytes:]))
 }
 
 // farLine is the number of the first line of a table that is elsewhere.

@@ -1,11 +1,11 @@
-package xstore
+package published
 
 import "drtmx/xstore/model"
 
-// image is what the sub-models and tables of a server are at the start: a pure function of the initial keys, made when
+// Image is what the sub-models and tables of a server are at the start: a pure function of the initial keys, made when
 // somebody first looks. The server's memory is filled from it, and all clients' caches share it: each has what it
 // fetched later beside it.
-type image struct {
+type Image struct {
 	model   *model.Model
 	initial *model.Initial
 	trainer *model.Trainer
@@ -13,7 +13,7 @@ type image struct {
 
 	subs  []model.Sub
 	made  []uint64  // by sub-model
-	seen  predicted // of those that are made
+	seen  Predicted // of those that are made
 	spans []model.Span
 	first []uint32 // leaf of the first entry of each table
 	size  []uint32 // of the table, before it is known to be too large to predict
@@ -21,8 +21,9 @@ type image struct {
 	entries int // of all tables
 }
 
-func newImage(x *model.Model, in *model.Initial, t *model.Trainer) *image {
-	im := &image{model: x, initial: in, trainer: t, subs: make([]model.Sub, x.M), made: make([]uint64, (x.M+63)/64),
+// NewImage is the image of a model of the initial keys. t trains its sub-models.
+func NewImage(x *model.Model, in *model.Initial, t *model.Trainer) *Image {
+	im := &Image{model: x, initial: in, trainer: t, subs: make([]model.Sub, x.M), made: make([]uint64, (x.M+63)/64),
 		first: make([]uint32, x.M), size: make([]uint32, x.M)}
 	for m := range x.M {
 		s := x.Span(m)
@@ -43,7 +44,7 @@ func newImage(x *model.Model, in *model.Initial, t *model.Trainer) *image {
 }
 
 // sub is a sub-model of generation 0.
-func (im *image) sub(m uint32) model.Sub {
+func (im *Image) sub(m uint32) model.Sub {
 	if im.made[m/64]>>(m%64)&1 == 0 {
 		im.made[m/64] |= 1 << (m % 64)
 		if im.spans == nil {
@@ -60,13 +61,13 @@ func (im *image) sub(m uint32) model.Sub {
 }
 
 // entry is the i-th of a sub-model's table.
-func (im *image) entry(m, i uint32) model.Entry {
+func (im *Image) entry(m, i uint32) model.Entry {
 	leaf := im.first[m] + i
 	return model.MakeEntry(im.initial.FirstALN+leaf, im.initial.INCA, im.keysOf(leaf))
 }
 
 // keysOf is how many keys an initial leaf has: all are as full but for the last.
-func (im *image) keysOf(leaf uint32) int {
+func (im *Image) keysOf(leaf uint32) int {
 	fill := uint64(im.initial.Fill)
 	return int(min(fill, im.initial.Keys.Len()-uint64(leaf)*fill))
 }

@@ -1,4 +1,4 @@
-package xstore
+package published
 
 import (
 	"fmt"
@@ -8,13 +8,14 @@ import (
 	"drtmx/xstore/model"
 )
 
-// version is one XModel of a server: the top model, and the sub-models with their tables in registered memory. Expansion
+// Version is one XModel of a server: the top model, and the sub-models with their tables in registered memory. Expansion
 // makes another one, with more of them.
-type version struct {
-	number  uint32
+type Version struct {
+	Number uint32
+	Model  *model.Model
+
 	machine int
-	model   *model.Model
-	image   *image // what the memory is filled from; nil: the server trained it
+	image   *Image // what the memory is filled from; nil: the server trained it
 
 	subs, tts r2.Addr
 	rkeys     [2]uint32 // of subs, of tts
@@ -27,17 +28,22 @@ type version struct {
 	farAt     map[uint32]farPlace // by sub-model: only looked up
 	top       r2.Addr             // registered, of the bytes of the top model
 	topKey    uint32
-	stored    predicted // of what the server trained
+	stored    Predicted // of what the server trained
 }
 
-// predicted sums up how wide the predictions of some sub-models are, in slots.
-type predicted struct{ n, sum, most int }
+// Predicted sums up how wide the predictions of some sub-models are, in slots: how many they are, the sum, and the widest.
+type Predicted struct{ N, Sum, Most int }
 
-func (p *predicted) add(s model.Sub) {
+func (p *Predicted) add(s model.Sub) {
 	if !s.Fallback() {
 		w := int(s.MinErr) + int(s.MaxErr)
-		p.n, p.sum, p.most = p.n+1, p.sum+w, max(p.most, w)
+		p.N, p.Sum, p.Most = p.N+1, p.Sum+w, max(p.Most, w)
 	}
+}
+
+// Add adds those of others.
+func (p *Predicted) Add(o Predicted) {
+	p.N, p.Sum, p.Most = p.N+o.N, p.Sum+o.Sum, max(p.Most, o.Most)
 }
 
 // farPlace is where a table is that did not fit into its own place.
@@ -46,10 +52,10 @@ type farPlace struct{ line, lines uint32 }
 // farRoom is how many lines there are for tables that outgrow their places, in percent of the places.
 const farRoom = 50
 
-// newVersion takes memory for so many sub-models over so many leaves, and for the leaves to come. im is nil of a model that is
+// New takes memory for so many sub-models over so many leaves, and for the leaves to come. im is nil of a model that is
 // yet to be trained.
-func newVersion(cl *r2.Cluster, machine int, number uint32, x *model.Model, im *image, leaves, spare uint64) (*version, error) {
-	v := &version{number: number, machine: machine, model: x, image: im, subBytes: x.SubBytes(), subStride: subStride, farAt: map[uint32]farPlace{}}
+func New(cl *r2.Cluster, machine int, number uint32, x *model.Model, im *Image, leaves, spare uint64) (*Version, error) {
+	v := &Version{Number: number, Model: x, machine: machine, image: im, subBytes: x.SubBytes(), subStride: subStride, farAt: map[uint32]farPlace{}}
 	for v.subStride < uint64(v.subBytes) {
 		v.subStride *= 2
 	}
@@ -85,7 +91,7 @@ func newVersion(cl *r2.Cluster, machine int, number uint32, x *model.Model, im *
 }
 
 // placeInitial gives the initial tables a place that do not fit into their own, and says how many lines they take.
-func (v *version) placeInitial(im *image) (lines uint32) {
+func (v *Version) placeInitial(im *Image) (lines uint32) {
 	for m, n := range im.size {
 		if n := linesFor(n); n > v.stride {
 			p := farPlace{v.farNext, n + n/2}
@@ -98,10 +104,10 @@ func (v *version) placeInitial(im *image) (lines uint32) {
 }
 
 // fillSubs makes the initial bytes of a block of sub-models.
-func (v *version) fillSubs(block uint64, dst []byte) {
+func (v *Version) fillSubs(block uint64, dst []byte) {
 	for at := uint64(0); at < uint64(len(dst)); at += v.subStride {
 		m := (block*uint64(len(dst)) + at) / v.subStride
-		if m >= uint64(v.model.M) {
+		if m >= uint64(v.Model.M) {
 			return
 		}
 		v.image.sub(uint32(m)).Put(dst[at:])
@@ -112,13 +118,13 @@ func (v *version) fillSubs(block uint64, dst []byte) {
 }
 
 // fillTTs makes the initial lines of a block of tables.
-func (v *version) fillTTs(block uint64, dst []byte) {
+func (v *Version) fillTTs(block uint64, dst []byte) {
 	for at := 0; at < len(dst); at += lineBytes {
 		v.fillLine(uint32(block)*uint32(len(dst)/lineBytes)+uint32(at/lineBytes), dst[at:at+lineBytes])
 	}
 }
 
-func (v *version) fillLine(line uint32, dst []byte) {
+func (v *Version) fillLine(line uint32, dst []byte) {
 	m, i := line/v.stride, line%v.stride
 	if line >= v.farFrom {
 		ok := false
@@ -146,7 +152,7 @@ func (v *version) fillLine(line uint32, dst []byte) {
 
 // farTable is the sub-model whose initial table has a line, and the line's number in the table. Blocks are filled once, so a search
 // through the tables in their order is good enough.
-func (v *version) farTable(line uint32) (m, i uint32, ok bool) {
+func (v *Version) farTable(line uint32) (m, i uint32, ok bool) {
 	at := v.farFrom
 	for m, n := range v.image.size {
 		if n := linesFor(n); n > v.stride {
@@ -159,19 +165,30 @@ func (v *version) farTable(line uint32) (m, i uint32, ok bool) {
 	return 0, 0, false
 }
 
-// subLoc is where a sub-model is.
-func (v *version) subLoc(m uint32) r2.Loc {
+// SubLoc is where a sub-model is.
+func (v *Version) SubLoc(m uint32) r2.Loc {
 	return r2.Loc{Machine: v.machine, RKey: v.rkeys[0], Addr: v.subs + r2.Addr(uint64(m)*v.subStride)}
 }
 
+// tableLine is the first line of the table of a sub-model that has n entries.
+func (v *Version) tableLine(m, n uint32) uint32 {
+	if linesFor(n) > v.stride {
+		return v.farAt[m].line
+	}
+	return m * v.stride
+}
+
+// TableLoc is where a sub-model's table is, or the line that says where.
+func (v *Version) TableLoc(m uint32) r2.Loc { return v.lineLoc(m * v.stride) }
+
 // lineLoc is where a line of tables is.
-func (v *version) lineLoc(line uint32) r2.Loc {
+func (v *Version) lineLoc(line uint32) r2.Loc {
 	return r2.Loc{Machine: v.machine, RKey: v.rkeys[1], Addr: v.tts + r2.Addr(line)*lineBytes}
 }
 
 // place is where a table of n entries goes: into its own place, or into the one that it has elsewhere, or a new one there. Old
 // places are not used again: tables grow by an entry per split, and a place has room for half as many more.
-func (v *version) place(m, n uint32) (line uint32, isFar, ok bool) {
+func (v *Version) place(m, n uint32) (line uint32, isFar, ok bool) {
 	lines := linesFor(n)
 	if lines <= v.stride {
 		return m * v.stride, false, true
@@ -188,14 +205,14 @@ func (v *version) place(m, n uint32) (line uint32, isFar, ok bool) {
 	return p.line, true, true
 }
 
-// predicted sums up the sub-models that somebody has looked at.
-func (v *version) predicted() predicted {
+// Predicted sums up the sub-models that somebody has looked at.
+func (v *Version) Predicted() Predicted {
 	sum := v.stored
 	if v.image != nil {
-		sum.n, sum.sum, sum.most = sum.n+v.image.seen.n, sum.sum+v.image.seen.sum, max(sum.most, v.image.seen.most)
+		sum.Add(v.image.seen)
 	}
 	return sum
 }
 
-// topLoc is where the top model is.
-func (v *version) topLoc() r2.Loc { return r2.Loc{Machine: v.machine, RKey: v.topKey, Addr: v.top} }
+// TopLoc is where the top model is.
+func (v *Version) TopLoc() r2.Loc { return r2.Loc{Machine: v.machine, RKey: v.topKey, Addr: v.top} }
