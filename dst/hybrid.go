@@ -8,8 +8,6 @@ import (
 	"drtmx/engine/timestamp"
 )
 
-const nanosecond = r2.Time(1000) // in picoseconds
-
 // DST is the decentralised scalable timestamp of §5.2.
 var DST = timestamp.Kind{
 	Name:   "dst",
@@ -108,7 +106,7 @@ func (h *hybrid) outwait(c *r2.Co, at timestamp.Stamp) {
 		if now > at {
 			return
 		}
-		c.Sleep(r2.Time(at.Physical()-now.Physical()+1) * nanosecond)
+		c.Sleep(r2.Time(at.Physical()-now.Physical()+1) * r2.Nanosecond)
 	}
 }
 

@@ -91,9 +91,6 @@ func call(c *r2.Co, machine int, id uint8, req []byte) ([]byte, error) {
 }
 
 // calm is how long one waits who found the oracle's queue full, or its stable timestamp too low.
-func calm(c *r2.Co) { c.Sleep(calmNS * nanosecond) }
+func calm(c *r2.Co) { c.Sleep(calmNS * r2.Nanosecond) }
 
-const (
-	calmNS     = 2_000
-	nanosecond = r2.Time(1000)
-)
+const calmNS = 2_000

@@ -32,7 +32,7 @@ type options struct {
 func optionsOf(v knob.Values) options {
 	return options{
 		batching: v.Bool("ts.batching"), compression: v.Bool("ts.compression"), fetchThread: v.Bool("ts.fetch_thread"), stable: v.Bool("ts.stable"), readers: v.Bool("ts.readers"),
-		period: r2.Time(v.Int("ts.fetch_ns")) * nanosecond,
+		period: r2.Time(v.Int("ts.fetch_ns")) * r2.Nanosecond,
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 func init() { timestamp.Register(timestamp.Kinds{dst.DST}) }
@@ -163,7 +164,7 @@ func (b *bed) read(c *r2.Co, key, point uint64) uint64 {
 	if x := b.mv.read(c, b.of, key, loc, []uint64{point}, value); !x.ok {
 		return 0
 	}
-	return u64(value)
+	return wire.Get64(value)
 }
 
 // hear has machine 0 hear that no snapshot of any machine begins below a stamp.

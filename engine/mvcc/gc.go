@@ -9,9 +9,8 @@ import (
 	"drtmx/engine/record"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
-
-const nanosecond = r2.Time(1000) // in picoseconds
 
 // tomb is a deleted record that is not collected yet.
 type tomb struct {
@@ -28,7 +27,7 @@ func (s *Store) background(c *r2.Co) {
 	m := s.machines[c.Machine()]
 	c.Phase(metrics.PhaseOther, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
 	for {
-		c.Sleep(r2.Time(s.opt.Timestamps.GCNS) * nanosecond)
+		c.Sleep(r2.Time(s.opt.Timestamps.GCNS) * r2.Nanosecond)
 		if s.cl.Draining() {
 			continue
 		}
@@ -97,7 +96,7 @@ func (s *Store) serveLow(c *r2.Co, from r2.Peer, req, _ []byte) int {
 	m := s.machines[c.Machine()]
 	m.heard = m.heard[:0]
 	for ; len(req) >= 8; req = req[8:] {
-		m.heard = append(m.heard, u64(req))
+		m.heard = append(m.heard, wire.Get64(req))
 	}
 	s.hear(m, from.Machine, m.heard)
 	return 0

@@ -10,6 +10,7 @@ import (
 	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // A node is an old version: stamp u64 | next 48 bits, tombstone 1 bit | the bytes that updates of the table write.
@@ -185,19 +186,19 @@ func (s *Store) push(c *r2.Co, t *txn.Table, row r2.Addr, by uint64) {
 	slot := h.take(c)
 	b := c.Load(row, valueAt+t.Written)
 	node := s.machines[c.Machine()].scratch[c.Thread()][:0]
-	next := u64(b[chainAt:])
-	if record.Tomb(u64(b[seqAt:])) {
+	next := wire.Get64(b[chainAt:])
+	if record.Tomb(wire.Get64(b[seqAt:])) {
 		next |= tombBit
 	}
-	node = binary.LittleEndian.AppendUint64(node, u64(b[versionAt:]))
+	node = binary.LittleEndian.AppendUint64(node, wire.Get64(b[versionAt:]))
 	node = binary.LittleEndian.AppendUint64(node, next)
 	node = append(node, b[valueAt:]...)
 	s.machines[c.Machine()].scratch[c.Thread()] = node
-	h.seqs[slot], h.rows[slot] = u64(b[seqAt:]), row
+	h.seqs[slot], h.rows[slot] = wire.Get64(b[seqAt:]), row
 	c.Store(h.addr(slot), node)
 	c.Store64(row+chainAt, uint64(slot)+1)
 	h.retired.push(retired{slot, by})
-	s.keepInline(c, t, row, node, u64(b[seqAt:]))
+	s.keepInline(c, t, row, node, wire.Get64(b[seqAt:]))
 	s.overwritten(s, c, h, slot)
 	s.stats.Pushed++
 }
@@ -219,14 +220,14 @@ const VersionLost = "version-lost"
 func (s *Store) read(c *r2.Co, t *txn.Table, key uint64, loc store.Location, p []uint64, value []byte) (x found) {
 	b := c.Load(loc.Addr, t.RowBytes)
 	copy(value, b[valueAt:])
-	seq, stamp := u64(b[seqAt:]), u64(b[versionAt:])
+	seq, stamp := wire.Get64(b[seqAt:]), wire.Get64(b[versionAt:])
 	if loc.Stale(seq) {
 		return found{moved: true}
 	}
 	if record.Stable(seq) && record.Live(seq) && visible(stamp, p) {
 		return found{ok: !record.Tomb(seq), stamp: stamp, seq: seq}
 	}
-	return s.walk(c, t, key, loc.Addr, u64(b[chainAt:]), p, value)
+	return s.walk(c, t, key, loc.Addr, wire.Get64(b[chainAt:]), p, value)
 }
 
 // walk finds what is visible at a point in a chain, of which at is the link to the first version. A chain in which a slot was used too
@@ -250,7 +251,7 @@ func (s *Store) walk(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, at uint64,
 			known = true
 			s.lost(t, key, slot, "which was collected")
 		}
-		x.stamp, x.seq, at = u64(node), h.seqs[slot], u64(node[8:])
+		x.stamp, x.seq, at = wire.Get64(node), h.seqs[slot], wire.Get64(node[8:])
 		x.ok, at = at&tombBit == 0, at&nextMask
 		if circle || visible(x.stamp, p) {
 			copy(value, node[nodeHead:nodeHead+t.Written])
@@ -263,5 +264,3 @@ func (s *Store) walk(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, at uint64,
 func (s *Store) lost(t *txn.Table, key uint64, slot uint32, why string) {
 	s.db.Note(history.Anomaly{Kind: VersionLost, Text: fmt.Sprintf("a snapshot looks for an old version of key %d of table %s in slot %d, %s", key, t.Name, slot, why)})
 }
-
-func u64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }

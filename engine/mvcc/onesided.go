@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // DEP_READ by a READ, which is ours: the thesis's is an RPC. There is nothing for a CPU to do where a claim would change nothing, for
@@ -86,7 +87,7 @@ func (x *session) takeRow(a *access) {
 	if again != nil {
 		x.c.TouchDMA(a.nextBuf, len(again))
 	}
-	if a.at.loc.Stale(u64(row[seqAt:])) {
+	if a.at.loc.Stale(wire.Get64(row[seqAt:])) {
 		x.s.db.Cache(x.c.Machine()).Invalidate(x.c, a.Table.Store, a.Key)
 		return
 	}
@@ -104,13 +105,13 @@ func (x *session) takeRow(a *access) {
 
 // answer is what the point sees of a record, if its row says so. Then the row has that version's value.
 func (x *session) answer(t *txn.Table, row, again []byte) found {
-	s, p, seq := x.s, x.point.Words, u64(row[seqAt:])
+	s, p, seq := x.s, x.point.Words, wire.Get64(row[seqAt:])
 	tail := tailOf(t)
 	if !record.Live(seq) || !t.Constant && !s.whole(row, again, tail) {
 		return found{}
 	}
-	if stamp := u64(row[versionAt:]); visible(stamp, p) {
-		if !t.Constant && !(s.claimed(s, u64(row[tupleAt:]), p) && s.free(s, u64(row))) {
+	if stamp := wire.Get64(row[versionAt:]); visible(stamp, p) {
+		if !t.Constant && !(s.claimed(s, wire.Get64(row[tupleAt:]), p) && s.free(s, wire.Get64(row))) {
 			return found{}
 		}
 		return found{ok: !record.Tomb(seq), stamp: stamp, seq: seq}
@@ -118,7 +119,7 @@ func (x *session) answer(t *txn.Table, row, again []byte) found {
 	var v found
 	for i := range tail.Places() {
 		stamp, seq, value := tail.Old(row, i)
-		if seq > v.seq && record.Incarnation(seq) == record.Incarnation(u64(row[seqAt:])) && visible(stamp, p) {
+		if seq > v.seq && record.Incarnation(seq) == record.Incarnation(wire.Get64(row[seqAt:])) && visible(stamp, p) {
 			v = found{ok: !record.Tomb(seq), stamp: stamp, seq: seq}
 			copy(row[valueAt:], value[:t.Written])
 		}
@@ -138,10 +139,10 @@ func (s *Store) nobodyHolds(lock uint64) bool { return !s.traits.Waits || !s.hos
 // by then.
 func inOnePiece(row, again []byte, tail record.Tail) bool {
 	switch {
-	case !record.Stable(u64(row[seqAt:])):
+	case !record.Stable(wire.Get64(row[seqAt:])):
 		return false
 	case tail.Places() > 0:
-		return u64(row[versionAt:]) == u64(row[tail.End():])
+		return wire.Get64(row[versionAt:]) == wire.Get64(row[tail.End():])
 	}
 	return again == nil || string(row[versionAt:valueAt]) == string(again)
 }

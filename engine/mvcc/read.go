@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // DEP_READ (§5.3.2) on the CPU of a record's primary. Pass 1 claims all records of a request and finds out whom to wait
@@ -76,7 +77,7 @@ func (s *Store) holder(c *r2.Co, m *machine, at store.Location, tuple uint64, p 
 	w.passed = s.settler != nil && !s.waits(tuple, nil, p)
 	if s.traits.Waits && s.host.Busy(s.head(c, at.Addr)) {
 		row := c.Load(at.Addr, valueAt)
-		if at.Stale(u64(row[seqAt:])) {
+		if at.Stale(wire.Get64(row[seqAt:])) {
 			return false
 		}
 		if s.waits(tuple, row, p) && s.wait(c, m, at.Addr, w) {
@@ -121,7 +122,7 @@ func (s *Store) serveRead(c *r2.Co, from r2.Peer, req, rep []byte) int {
 
 // item is a record that a request names.
 func (s *Store) item(b []byte) (t *txn.Table, key uint64) {
-	word := u64(b)
+	word := wire.Get64(b)
 	return s.db.TableOf(uint8(word >> 56)), word & txn.MaxKey
 }
 
@@ -152,10 +153,10 @@ func (m *machine) waiter() *waiter {
 
 // parse is the point and the records of a request.
 func (s *Store) parse(m *machine, c *r2.Co, req []byte) (p []uint64, items []byte) {
-	n := int(u64(req))
+	n := int(wire.Get64(req))
 	p = m.points[c.Thread()][:0]
 	for i := range n {
-		p = append(p, u64(req[readHead+8*i:]))
+		p = append(p, wire.Get64(req[readHead+8*i:]))
 	}
 	m.points[c.Thread()] = p
 	return p, req[readHead+8*n:]

@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // Readers of records, for a scheme whose writers depend on those that have read what they overwrite (timestamp.Traits.Readers). Stamps of
@@ -192,7 +193,7 @@ func (s *Store) Passed(c *r2.Co, rep []byte) (n int) {
 // After has a transaction come after the readers that an answer brings.
 func (s *Store) After(x *timestamp.Txn, rep []byte) {
 	for ; len(rep) >= 8; rep = rep[8:] {
-		s.scheme.Saw(x, timestamp.Stamp(u64(rep)))
+		s.scheme.Saw(x, timestamp.Stamp(wire.Get64(rep)))
 	}
 }
 

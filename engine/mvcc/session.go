@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // session runs the read-only transactions of a coroutine: each reads at one point, locks nothing and validates nothing.
@@ -220,7 +221,7 @@ func (x *session) take(a *access) {
 		a.State = txn.Missing
 		return
 	}
-	head := u64(rep.B)
+	head := wire.Get64(rep.B)
 	rep.B = rep.B[replyHead:]
 	switch head >> stateAt {
 	case itemFound:

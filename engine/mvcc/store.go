@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/r2/clocks"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // Host is what a concurrency control says of its lock words.
@@ -258,7 +259,7 @@ func (s *Store) Under(c *r2.Co, row r2.Addr) (tuple, version uint64) {
 		s.holdReaders(c, row)
 	}
 	b := c.Load(row+tupleAt, valueAt-tupleAt)
-	return u64(b), u64(b[versionAt-tupleAt:])
+	return wire.Get64(b), wire.Get64(b[versionAt-tupleAt:])
 }
 
 // Guard is the timestamp of a key's gap, for a writer that has put the key's row where lookups find it.

@@ -48,7 +48,7 @@ func (s *Store) stuckAtLocks() []string {
 			who = "nobody: its holder has let go and told none of them"
 		}
 		out = append(out, fmt.Sprintf("%d snapshots wait for the lock of key %d of table %s on machine %d since %d ns, which is held by %s",
-			p.n, p.first.key, p.first.of.Name, p.machine, p.first.since/nanosecond, who))
+			p.n, p.first.key, p.first.of.Name, p.machine, p.first.since/r2.Nanosecond, who))
 	}
 	return out
 }

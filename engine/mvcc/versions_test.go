@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/wire"
 )
 
 // model is what versions there are of some records of machine 0, the oldest first.
@@ -148,8 +149,8 @@ func TestChain(t *testing.T) {
 		var tombs []bool
 		for at := c.Load64(row + chainAt); at != 0; at &= nextMask {
 			node := c.Load(h.addr(uint32(at-1)), h.bytes)
-			at = u64(node[8:])
-			got, tombs = append(got, version{u64(node), u64(node[nodeHead:])}), append(tombs, at&tombBit != 0)
+			at = wire.Get64(node[8:])
+			got, tombs = append(got, version{wire.Get64(node), wire.Get64(node[nodeHead:])}), append(tombs, at&tombBit != 0)
 		}
 		if want := []version{{30, 8}, {20, 7}, {10, 7}, {0, 0}}; !slices.Equal(got, want) { // a tombstone keeps the bytes
 			t.Errorf("the chain is %v, want %v", got, want)

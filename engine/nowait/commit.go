@@ -3,6 +3,7 @@ package nowait
 import (
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // The commit phase: write the records back and release all locks. The transaction is decided
@@ -49,7 +50,7 @@ func (s *session) holding() []*hold {
 // postWriteBack posts {WRITE value, WRITE free to the lock word}. They execute in order, so who
 // finds the lock free finds the new value too.
 func (s *session) postWriteBack(a *access) {
-	put64(a.Out, a.free)
+	wire.Put64(a.Out, a.free)
 	if s.cfg.AsPublished {
 		s.write(a, a.at, a.Out)
 		return
@@ -112,7 +113,7 @@ func (s *session) releaseByRNIC() error {
 			h.held = none
 		} else {
 			s.c.TouchDMA(h.buf, len(h.found))
-			h.expect = u64(h.found)
+			h.expect = wire.Get64(h.found)
 		}
 	}
 	return s.releaseShared()
@@ -126,7 +127,7 @@ func (s *session) postRelease(h *hold, to uint64) {
 // released looks at the answer to a release.
 func (s *session) released(h *hold) (ok bool) {
 	s.c.TouchDMA(h.buf, len(h.found))
-	found := u64(h.found)
+	found := wire.Get64(h.found)
 	if ok = found == h.expect; !ok && h.held == exclusive {
 		s.p.lost(h.at.Machine, h.held, found)
 	}
@@ -161,7 +162,7 @@ func (s *session) releaseShared() error {
 			if s.released(h) {
 				h.held = none
 			}
-			h.expect = u64(h.found)
+			h.expect = wire.Get64(h.found)
 		}
 	}
 }

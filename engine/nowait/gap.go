@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // A record that is missing has no row to lock. What is locked in its place is its gap: the bucket chain
@@ -47,7 +48,7 @@ func (p *protocol) Audit(bad func(text string)) {
 		for n := range gapWords {
 			a := mr.Addr + r2.Addr(8*n)
 			if mem := p.cl.Mem(m); mem.Materialized(a) {
-				if who := holders(u64(mem.Bytes(a, 8))); who != "" {
+				if who := holders(wire.Get64(mem.Bytes(a, 8))); who != "" {
 					bad(fmt.Sprintf("gap %d of machine %d is still locked by %s", n, m, who))
 				}
 			}
@@ -131,7 +132,7 @@ func (s *session) lockGapByRNIC(a *access, h *hold, want lock) (version uint32, 
 			return 0, false
 		}
 		s.c.TouchDMA(b.Addr, 8)
-		if expect = u64(b.B); expect&exclusiveBit != 0 {
+		if expect = wire.Get64(b.B); expect&exclusiveBit != 0 {
 			return 0, false
 		}
 	}
@@ -145,7 +146,7 @@ func (s *session) lockGapByRNIC(a *access, h *hold, want lock) (version uint32, 
 		return 0, false
 	}
 	s.c.TouchDMA(b.Addr, 8)
-	return uint32(u64(b.B)), want == none || s.wonLock(h, want)
+	return uint32(wire.Get64(b.B)), want == none || s.wonLock(h, want)
 }
 
 // expectOf is what the word of a lock is before the attempt has it exclusively.
@@ -169,7 +170,7 @@ func (s *session) addLock(l *r2.List, h *hold, want lock, expect uint64) {
 
 // wonLock looks at the answer to it.
 func (s *session) wonLock(h *hold, want lock) bool {
-	if u64(h.found) != h.expect {
+	if wire.Get64(h.found) != h.expect {
 		return false
 	}
 	h.held = want
@@ -195,13 +196,13 @@ func lockWord(c *r2.Co, word r2.Addr, has, want lock) bool {
 
 // lockGapByRPC asks the participant.
 func (s *session) lockGapByRPC(a *access, h *hold, want lock) (version uint32, ok bool) {
-	req := add64(s.c.Request(), uint64(h.at.Addr)|uint64(h.held)<<60|uint64(want)<<62)
-	req = add64(req, uint64(a.loc.Addr))
+	req := wire.Add64(s.c.Request(), uint64(h.at.Addr)|uint64(h.held)<<60|uint64(want)<<62)
+	req = wire.Add64(req, uint64(a.loc.Addr))
 	rep := s.c.Call(int(a.Machine), s.p.rpc.gap, req)
 	if !s.arrived() {
 		return 0, false
 	}
-	word := u64(rep.B)
+	word := wire.Get64(rep.B)
 	if ok = word&gapGranted != 0; ok {
 		h.held = max(h.held, want)
 	}
@@ -210,10 +211,10 @@ func (s *session) lockGapByRPC(a *access, h *hold, want lock) (version uint32, o
 
 // serveGap locks a gap and reads its version.
 func (p *protocol) serveGap(c *r2.Co, _ r2.Peer, req, rep []byte) int {
-	word, answer := u64(req), uint64(0)
+	word, answer := wire.Get64(req), uint64(0)
 	if lockWord(c, r2.Addr(word&addrMask), lock(word>>60&3), lock(word>>62)) {
 		answer = gapGranted
 	}
-	put64(rep, answer|uint64(uint32(c.Load64(r2.Addr(u64(req[8:]))))))
+	wire.Put64(rep, answer|uint64(uint32(c.Load64(r2.Addr(wire.Get64(req[8:]))))))
 	return gapBack
 }

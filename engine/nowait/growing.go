@@ -4,6 +4,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // The growing phase: each record is locked when the body first asks for it, and read under the
@@ -268,7 +269,7 @@ func (s *session) locate(a *access, loc store.Location) {
 
 // acceptWord asks for a shared lock on top of the word that came.
 func (s *session) acceptWord(a *access) (more bool) {
-	word := u64(a.found)
+	word := wire.Get64(a.found)
 	s.c.TouchDMA(a.buf, len(a.found))
 	a.State = txn.Wanted
 	switch {
@@ -286,7 +287,7 @@ func (s *session) acceptWord(a *access) (more bool) {
 func (s *session) acceptLock(a *access) {
 	s.c.TouchDMA(a.buf, len(a.value)) // what the CAS found is beside it
 	a.State = txn.Wanted
-	if found := u64(a.found); found != a.expect {
+	if found := wire.Get64(a.found); found != a.expect {
 		s.refused(a, found)
 		return
 	}
@@ -330,7 +331,7 @@ func (s *session) Write(x *txn.Access) error {
 			return s.conflict(a)
 		}
 	case s.cfg.Lock == TwoSided:
-		rep := s.c.Call(int(a.Machine), s.p.rpc.upgrade, add64(s.c.Request(), uint64(a.loc.Addr)))
+		rep := s.c.Call(int(a.Machine), s.p.rpc.upgrade, wire.Add64(s.c.Request(), uint64(a.loc.Addr)))
 		if !s.arrived() {
 			return s.tx.Failed()
 		}
@@ -343,7 +344,7 @@ func (s *session) Write(x *txn.Access) error {
 			return s.tx.Failed()
 		}
 		s.c.TouchDMA(found.Addr, len(found.B))
-		if u64(found.B) != a.free+oneHolder {
+		if wire.Get64(found.B) != a.free+oneHolder {
 			return s.conflict(a)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 )
 
 // What CPUs do with lock words: those of participants for coordinators of other machines, and a
@@ -82,27 +83,27 @@ func (p *protocol) storeHere(c *r2.Co, row r2.Addr, value []byte) {
 func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	n := lockStatus
 	for got := 0; got < len(req); got += lockItem {
-		item := u64(req[got:])
+		item := wire.Get64(req[got:])
 		t := p.db.TableOf(uint8(item >> 56))
 		loc, ok, err := t.Store.LookupLocal(c, item&keyMask)
 		if err != nil {
 			p.cl.Fail(fmt.Errorf("nowait: lock: %w", err))
 		}
 		if !ok {
-			put64(rep[n:], uint64(loc.Ref))
+			wire.Put64(rep[n:], uint64(loc.Ref))
 			n += lockHead
 			continue
 		}
 		value := rep[n+lockHead : n+lockHead+t.ValueBytes()]
 		if _, ok := lockHere(c, loc, p.wanted(item), value); !ok {
 			p.undo(c, req[:got], rep[lockStatus:n])
-			put64(rep, uint64(got/lockItem)<<1)
+			wire.Put64(rep, uint64(got/lockItem)<<1)
 			return lockStatus
 		}
-		put64(rep[n:], uint64(loc.Ref)|foundBit)
-		n += lockHead + pad8(len(value))
+		wire.Put64(rep[n:], uint64(loc.Ref)|foundBit)
+		n += lockHead + wire.Padded(len(value))
 	}
-	put64(rep, granted)
+	wire.Put64(rep, granted)
 	return n
 }
 
@@ -120,13 +121,13 @@ func (p *protocol) wanted(item uint64) lock {
 // undo releases the locks of the items of a request, whose replies are there.
 func (p *protocol) undo(c *r2.Co, req, rep []byte) {
 	for ; len(req) > 0; req = req[lockItem:] {
-		item, head := u64(req), u64(rep)
+		item, head := wire.Get64(req), wire.Get64(rep)
 		rep = rep[lockHead:]
 		if head&foundBit == 0 {
 			continue
 		}
 		t := p.db.TableOf(uint8(item >> 56))
-		rep = rep[pad8(t.ValueBytes()):]
+		rep = rep[wire.Padded(t.ValueBytes()):]
 		if held := p.wanted(item); held != none {
 			p.unlockHere(c, t.Store.Location(item&keyMask, store.Ref(head&^foundBit)).Addr, held)
 		}
@@ -136,7 +137,7 @@ func (p *protocol) undo(c *r2.Co, req, rep []byte) {
 // serveUpgrade makes a shared lock exclusive.
 func (p *protocol) serveUpgrade(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	rep[0] = replyNo
-	if upgradeHere(c, r2.Addr(u64(req))) {
+	if upgradeHere(c, r2.Addr(wire.Get64(req))) {
 		rep[0] = replyYes
 	}
 	return 1
@@ -145,7 +146,7 @@ func (p *protocol) serveUpgrade(c *r2.Co, from r2.Peer, req, rep []byte) int {
 // serveCommit writes records back and releases their locks, or only releases them.
 func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	for len(req) >= commitItem {
-		word := u64(req)
+		word := wire.Get64(req)
 		row, n := r2.Addr(word&addrMask&^sharedHolder), int(word>>addrBits)
 		switch {
 		case n > 0:
@@ -155,7 +156,7 @@ func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		default:
 			p.unlockHere(c, row, exclusive)
 		}
-		req = req[commitItem+pad8(n):]
+		req = req[commitItem+wire.Padded(n):]
 	}
 	p.commitsOpen--
 	rep[0] = replyYes

@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // Inserts and deletes of records that do not have their rows from the start. Only the CPU of a record's
@@ -135,7 +136,7 @@ func (s *session) placeHere() {
 
 // insert gives a record a row, whose lock is the inserter's.
 func (p *protocol) insert(c *r2.Co, t *txn.Table, key uint64, own []byte) (store.Change, error) {
-	put64(own, exclusiveBit)
+	wire.Put64(own, exclusiveBit)
 	return t.Store.Insert(c, key, own, store.AnyVersion)
 }
 
@@ -152,7 +153,7 @@ func (s *session) insertItems(m int) ([]byte, error) {
 			has = exclusive // by an item before
 		}
 		h.asked = true
-		req = add64(add64(req, uint64(a.Table.ID)<<56|a.Key), uint64(has))
+		req = wire.Add64(wire.Add64(req, uint64(a.Table.ID)<<56|a.Key), uint64(has))
 	}
 	for i := range s.gaps {
 		s.gaps[i].asked = false
@@ -172,7 +173,7 @@ func (s *session) placeThere(m int, rep []byte) {
 		if len(rep) < insertBack {
 			return // it gave up at the one before
 		}
-		word, versions := u64(rep), u64(rep[8:])
+		word, versions := wire.Get64(rep), wire.Get64(rep[8:])
 		rep = rep[insertBack:]
 		err := statuses[min(word>>statusAt, uint64(len(statuses)-1))]
 		if s.cfg.Lock == TwoSided && err != errGapTaken {
@@ -189,7 +190,7 @@ func (s *session) took(a *access, x store.Change, err error) {
 		s.locate(a, a.Table.Store.Location(a.Key, x.Ref))
 		a.held, a.placed = exclusive, true
 		a.Table.Touch(a.Key)
-		s.log.Place(a.entry, a.Table.Store.LogRow(a.Key, x.Ref), versionOf(x.Ref, uint64(s.c.Now()/nanosecond)))
+		s.log.Place(a.entry, a.Table.Store.LogRow(a.Key, x.Ref), versionOf(x.Ref, uint64(s.c.Now()/r2.Nanosecond)))
 		s.tx.Placed(&a.Access, x)
 	case errors.Is(err, store.ErrExists):
 		if a.Blind {
@@ -221,7 +222,7 @@ func statusOf(err error) uint64 {
 func (p *protocol) serveInsert(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	n := 0
 	for ; len(req) >= insertItem; req = req[insertItem:] {
-		item, has := u64(req), lock(u64(req[8:]))
+		item, has := wire.Get64(req), lock(wire.Get64(req[8:]))
 		t, key := p.db.TableOf(uint8(item>>56)), item&keyMask
 		x, err := store.Change{}, error(nil)
 		if p.cfg.Lock == TwoSided && has != exclusive && !lockWord(c, p.lockOf(t.Store.Gap(key)).Addr, has, exclusive) {
@@ -229,8 +230,8 @@ func (p *protocol) serveInsert(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 		} else {
 			x, err = p.insert(c, t, key, rep[n:n+8]) // until the answer comes there
 		}
-		put64(rep[n:], uint64(x.Ref)|statusOf(err)<<statusAt)
-		put64(rep[n+8:], uint64(x.Before)|uint64(x.After)<<32)
+		wire.Put64(rep[n:], uint64(x.Ref)|statusOf(err)<<statusAt)
+		wire.Put64(rep[n+8:], uint64(x.Before)|uint64(x.After)<<32)
 		if n += insertBack; err != nil {
 			break
 		}
@@ -267,7 +268,7 @@ func (s *session) remove(of func(*access) bool, deleted bool) {
 			req := s.c.Request()
 			for ; next < len(s.set) && len(req)+removeItem <= s.p.maxPayload; next++ {
 				if a := s.set[next]; of(a) && int(a.Machine) == m {
-					req = add64(add64(req, uint64(a.Table.ID)<<56|a.Key), uint64(a.loc.Ref)|flag)
+					req = wire.Add64(wire.Add64(req, uint64(a.Table.ID)<<56|a.Key), uint64(a.loc.Ref)|flag)
 				}
 			}
 			if len(req) > 0 {
@@ -302,7 +303,7 @@ func (p *protocol) removeHere(c *r2.Co, t *txn.Table, key uint64, at store.Ref, 
 // serveRemove takes records out of their tables.
 func (p *protocol) serveRemove(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	for ; len(req) >= removeItem; req = req[removeItem:] {
-		item, word := u64(req), u64(req[8:])
+		item, word := wire.Get64(req), wire.Get64(req[8:])
 		p.removeHere(c, p.db.TableOf(uint8(item>>56)), item&keyMask, store.Ref(word&^deletedBit), word&deletedBit != 0)
 	}
 	p.commitsOpen--

@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // What the coordinator sends in the two-sided phases, and what it makes of the answers. handler.go
@@ -33,7 +34,7 @@ func (s *session) ask(from int) {
 		if !a.unasked() || a.Machine != m {
 			continue
 		}
-		answer := lockHead + pad8(a.Table.ValueBytes())
+		answer := lockHead + wire.Padded(a.Table.ValueBytes())
 		if len(req)+lockItem > room || replyBytes+answer > room {
 			if len(req) == 0 {
 				s.tx.Fail(fmt.Errorf("record of table %s: a reply with it has %d bytes, a message carries %d; use the one-sided primitive", a.Table.Name, lockStatus+answer, room))
@@ -46,7 +47,7 @@ func (s *session) ask(from int) {
 		if a.want == exclusive {
 			item |= wantsWrite
 		}
-		req = add64(req, item)
+		req = wire.Add64(req, item)
 		replyBytes += answer
 		last = i
 	}
@@ -66,7 +67,7 @@ func (s *session) acceptReply(rep *r2.Reply) {
 		s.tx.Fail(fmt.Errorf("reply to a lock request of %d bytes", len(b)))
 		b = zero
 	}
-	status := u64(b)
+	status := wire.Get64(b)
 	b = b[lockStatus:]
 	for _, a := range s.set {
 		if a.State != txn.Asked || a.rep != rep {
@@ -78,13 +79,13 @@ func (s *session) acceptReply(rep *r2.Reply) {
 			if n == status>>1 && s.tx.Failed() == nil {
 				s.conflict(a)
 			}
-		case u64(b)&foundBit == 0:
-			s.lacks(a, store.Location{Loc: a.Table.Store.Gap(a.Key), Ref: store.Ref(u64(b))})
+		case wire.Get64(b)&foundBit == 0:
+			s.lacks(a, store.Location{Loc: a.Table.Store.Gap(a.Key), Ref: store.Ref(wire.Get64(b))})
 			b = b[lockHead:]
 		default:
-			s.locate(a, a.Table.Store.Location(a.Key, store.Ref(u64(b)&^foundBit)))
+			s.locate(a, a.Table.Store.Location(a.Key, store.Ref(wire.Get64(b)&^foundBit)))
 			value := b[lockHead : lockHead+a.Table.ValueBytes()]
-			b = b[lockHead+pad8(len(value)):]
+			b = b[lockHead+wire.Padded(len(value)):]
 			s.got(a, value)
 		}
 		n++
@@ -129,15 +130,14 @@ func (s *session) ends(m, from int, commit bool) (req []byte, next int) {
 			continue
 		}
 		value := h.written(commit)
-		if len(req)+commitItem+pad8(len(value)) > s.p.maxPayload {
+		if len(req)+commitItem+wire.Padded(len(value)) > s.p.maxPayload {
 			break
 		}
 		word := uint64(h.at.Addr) | uint64(len(value))<<addrBits
 		if h.held == shared {
 			word |= sharedHolder
 		}
-		req = append(add64(req, word), value...)
-		req = append(req, zero[:pad8(len(value))-len(value)]...)
+		req = wire.AddPadded(wire.Add64(req, word), value)
 		h.held = none
 	}
 	return req, next

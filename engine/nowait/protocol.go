@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/replication"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // LockLost is the kind of anomaly of a transaction that finds at its end that a lock of its own
@@ -128,7 +129,7 @@ func (p *protocol) Unserved() (commits, logs int) { return p.commitsOpen, p.logs
 
 // Locked says who holds a row.
 func (p *protocol) Locked(row []byte) (who string, held bool) {
-	who = holders(u64(row[wordAt:]))
+	who = holders(wire.Get64(row[wordAt:]))
 	return who, who != ""
 }
 

@@ -156,7 +156,7 @@ func (s *session) logWrites() error {
 // version that no other commit of these records has, and larger than those before: see the package's
 // comment. A row that is inserted follows, see session.settle.
 func (s *session) plan() error {
-	now := uint64(s.c.Now() / nanosecond)
+	now := uint64(s.c.Now() / r2.Nanosecond)
 	for _, a := range s.set {
 		if a.Out == nil {
 			continue

@@ -1,8 +1,6 @@
 package nowait
 
 import (
-	"encoding/binary"
-
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 )
@@ -33,8 +31,6 @@ const (
 	sharedHolder = 1
 	addrBits     = 48
 	addrMask     = 1<<addrBits - 1
-
-	nanosecond = r2.Time(1000) // in picoseconds
 )
 
 // Replies of one byte.
@@ -42,14 +38,6 @@ const (
 	replyNo  = 0
 	replyYes = 1
 )
-
-func pad8(n int) int { return (n + 7) &^ 7 }
-
-func u64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
-
-func put64(b []byte, v uint64) { binary.LittleEndian.PutUint64(b, v) }
-
-func add64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
 
 var zero = make([]byte, 8)
 

@@ -6,6 +6,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // The commit phase (§4.3.3): write the records back and release their locks.
@@ -101,14 +102,14 @@ func (s *session) sendRecords(m int, req []byte) {
 
 // commitItem appends a record: where it is, its length, sequence and value.
 func commitItem(req []byte, a *access) []byte {
-	req = add64(req, uint64(a.loc.Addr)|uint64(len(a.Out)-8)<<addrBits)
+	req = wire.Add64(req, uint64(a.loc.Addr)|uint64(len(a.Out)-8)<<addrBits)
 	req = append(req, a.Out...)
-	return append(req, zero[:pad8(len(a.Out))-len(a.Out)]...)
+	return append(req, zero[:wire.Padded(len(a.Out))-len(a.Out)]...)
 }
 
 // commitBytes is the size of a machine's largest commit message, with one more record.
 func (c *running) commitBytes(before int, a *access) int {
-	n := 8 + pad8(len(a.Out))
+	n := 8 + wire.Padded(len(a.Out))
 	if c.CommitTogether {
 		return before + n
 	}
@@ -149,7 +150,7 @@ func (s *session) release() {
 			req := s.c.Request()
 			for _, a := range s.set {
 				if a.locked && int(a.Machine) == m {
-					req = add64(req, uint64(a.loc.Addr))
+					req = wire.Add64(req, uint64(a.loc.Addr))
 				}
 			}
 			s.p.sendCommit(s.c, m, s.p.rpc.unlock, req)
@@ -182,7 +183,7 @@ func isLocked(a *access) bool { return a.locked }
 // storeRow installs a new sequence and value by CPU stores and releases the
 // lock. The sequence is odd meanwhile.
 func storeRow(c *r2.Co, row r2.Addr, out []byte) {
-	seq := u64(out)
+	seq := wire.Get64(out)
 	c.Store64(row+seqAt, record.Writing(seq-2))
 	c.Store(row+valueAt, out[txn.Front:])
 	c.Store64(row+seqAt, seq)
@@ -192,11 +193,11 @@ func storeRow(c *r2.Co, row r2.Addr, out []byte) {
 // serveCommit installs the records of a participant.
 func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	chargeHandler(c, p.costs.Commit)
-	for len(req) >= commitHead && u64(req) != 0 {
-		word := u64(req)
+	for len(req) >= commitHead && wire.Get64(req) != 0 {
+		word := wire.Get64(req)
 		n := int(word >> addrBits)
 		p.cfg.store(c, r2.Addr(word&addrMask), req[8:16+n])
-		req = req[8+pad8(8+n):]
+		req = req[8+wire.Padded(8+n):]
 	}
 	p.commitsOpen--
 	rep[0] = replyYes
@@ -206,7 +207,7 @@ func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
 // serveUnlock releases the locks of an aborted attempt.
 func (p *protocol) serveUnlock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	for ; len(req) >= unlockItem; req = req[unlockItem:] {
-		c.Store64(r2.Addr(u64(req))+lockAt, 0)
+		c.Store64(r2.Addr(wire.Get64(req))+lockAt, 0)
 	}
 	p.commitsOpen--
 	rep[0] = replyYes

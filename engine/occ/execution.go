@@ -6,6 +6,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // The execution phase (§4.3.1) and the first phase of read-only transactions
@@ -56,8 +57,8 @@ func (s *session) Fetch(first int, parallel bool) error {
 		if stale == left { // their locations are forgotten: nobody holds them
 			continue
 		}
-		s.lockedOut(first, s.cfg.ReadRetryNS*nanosecond)
-		s.c.Sleep(s.cfg.ReadRetryNS * nanosecond)
+		s.lockedOut(first, s.cfg.ReadRetryNS*r2.Nanosecond)
+		s.c.Sleep(s.cfg.ReadRetryNS * r2.Nanosecond)
 	}
 }
 
@@ -190,7 +191,7 @@ func (s *session) ask(from int) {
 		if !a.unasked() || a.Machine != m {
 			continue
 		}
-		answer := fetchHead + pad8(a.Table.RowBytes)
+		answer := fetchHead + wire.Padded(a.Table.RowBytes)
 		if len(req)+fetchItem > room || replyBytes+answer > room {
 			if replyBytes == 0 {
 				s.tx.Fail(fmt.Errorf("record of table %s: a reply with it has %d bytes, a message carries %d; use one-sided execution", a.Table.Name, answer, room))
@@ -199,7 +200,7 @@ func (s *session) ask(from int) {
 			}
 			break
 		}
-		req = add64(req, uint64(a.Table.ID)<<56|a.Key&txn.MaxKey)
+		req = wire.Add64(req, uint64(a.Table.ID)<<56|a.Key&txn.MaxKey)
 		replyBytes += answer
 		last = i
 	}
@@ -281,18 +282,18 @@ func (s *session) lockedOut(first int, pause r2.Time) {
 // acceptReply takes the next row of an RPC's reply.
 func (s *session) acceptReply(a *access) {
 	b := a.rep.B
-	if len(b) < fetchHead || u64(b)&foundBit == 0 {
+	if len(b) < fetchHead || wire.Get64(b)&foundBit == 0 {
 		if len(b) < fetchHead {
 			s.tx.Fail(fmt.Errorf("fetch reply of machine %d ends early", a.Machine))
 			b = zero
 		}
 		a.rep.B, a.rep = b[fetchHead:], nil
-		s.lacks(a, store.Location{Loc: a.Table.Store.Gap(a.Key), Ref: store.Ref(u64(b))})
+		s.lacks(a, store.Location{Loc: a.Table.Store.Gap(a.Key), Ref: store.Ref(wire.Get64(b))})
 		return
 	}
-	n := fetchHead + pad8(a.Table.RowBytes)
+	n := fetchHead + wire.Padded(a.Table.RowBytes)
 	row := b[fetchHead : fetchHead+a.Table.RowBytes]
-	a.loc, a.located = a.Table.Store.Location(a.Key, store.Ref(u64(b)&^foundBit)), true
+	a.loc, a.located = a.Table.Store.Location(a.Key, store.Ref(wire.Get64(b)&^foundBit)), true
 	a.rep.B, a.rep, a.State = b[n:], nil, txn.Wanted
 	if s.cfg.CacheEnabled && a.Table.Cached && s.fills() {
 		s.cache.Put(s.c, a.Table.Store, a.Key, a.loc.Ref)
@@ -325,20 +326,20 @@ func (p *protocol) serveFetch(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	chargeHandler(c, cycles)
 	n := 0
 	for ; len(req) >= fetchItem; req = req[fetchItem:] {
-		item := u64(req)
+		item := wire.Get64(req)
 		t := p.db.TableOf(uint8(item >> 56))
 		loc, ok, err := t.Store.LookupLocal(c, item&txn.MaxKey)
 		if err != nil {
 			p.cl.Fail(fmt.Errorf("occ: fetch: %w", err))
 		}
 		if !ok {
-			put64(rep[n:], uint64(loc.Ref))
+			wire.Put64(rep[n:], uint64(loc.Ref))
 			n += fetchHead
 			continue
 		}
-		put64(rep[n:], uint64(loc.Ref)|foundBit)
+		wire.Put64(rep[n:], uint64(loc.Ref)|foundBit)
 		copy(rep[n+fetchHead:], c.Load(loc.Addr, t.RowBytes))
-		n += fetchHead + pad8(t.RowBytes)
+		n += fetchHead + wire.Padded(t.RowBytes)
 	}
 	return len(padded(rep[:n], p.costs.Payload.Execution))
 }

@@ -169,7 +169,7 @@ func TestLocalLocksThesis(t *testing.T) {
 			}
 		})
 	}
-	if one, two := latency[OneSided], latency[TwoSided]; one < two+1000*nanosecond {
+	if one, two := latency[OneSided], latency[TwoSided]; one < two+1000*r2.Nanosecond {
 		t.Errorf("a local transaction takes %d ps with locks of the RNIC, %d with locks of the CPU", one, two)
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // Inserts and deletes of records that do not have their rows from the start. Only the CPU
@@ -85,7 +87,7 @@ func (s *session) placeHere() {
 		if !toPlace(a) || int(a.Machine) != s.c.Machine() {
 			continue
 		}
-		put64(s.word[:], s.lockWord())
+		wire.Put64(s.word[:], s.lockWord())
 		x, err := s.cfg.insertBehind(s.c, &s.gaps, a.Table, a.Key, s.word[:s.p.h.Own], a.seen())
 		if s.took(a, x, err); s.tx.Failed() != nil {
 			return
@@ -110,7 +112,7 @@ func (s *session) insertItems(m int) []byte {
 	req := s.c.Request()
 	for _, a := range s.set {
 		if toPlace(a) && int(a.Machine) == m {
-			req = add64(add64(req, uint64(a.Table.ID)<<56|a.Key&txn.MaxKey), a.seen())
+			req = wire.Add64(wire.Add64(req, uint64(a.Table.ID)<<56|a.Key&txn.MaxKey), a.seen())
 		}
 	}
 	return req
@@ -125,14 +127,14 @@ func (s *session) placeThere(m int, rep []byte) {
 		if len(rep) < s.p.insertBack {
 			return // it gave up at the one before
 		}
-		word, versions := u64(rep), u64(rep[8:])
+		word, versions := wire.Get64(rep), wire.Get64(rep[8:])
 		x := store.Change{Ref: store.Ref(word & (1<<statusAt - 1)), Before: uint32(versions), After: uint32(versions >> 32)}
 		err := statuses[min(word>>statusAt, uint64(len(statuses)-1))]
 		if err == nil {
 			s.gaps.add(a.Table.Store.Gap(a.Key), x)
 		}
 		if s.took(a, x, err); s.p.mv != nil {
-			s.Filled(u64(rep[insertBack:]))
+			s.Filled(wire.Get64(rep[insertBack:]))
 		}
 		rep = rep[s.p.insertBack:]
 	}
@@ -145,7 +147,7 @@ func (s *session) took(a *access, x store.Change, err error) {
 		a.locked = true
 		s.settle(a, x.Ref)
 		s.tx.Placed(&a.Access, x)
-		a.Next = txn.Reborn(a.Version, u64(a.Out))
+		a.Next = txn.Reborn(a.Version, wire.Get64(a.Out))
 	case errors.Is(err, store.ErrExists):
 		s.cfg.exists(s, a, x.Ref)
 	case errors.Is(err, store.ErrChanged):
@@ -159,8 +161,8 @@ func (s *session) took(a *access, x store.Change, err error) {
 // settle gives an insert its row.
 func (s *session) settle(a *access, at store.Ref) {
 	a.loc, a.located = a.Table.Store.Location(a.Key, at), true
-	put64(a.Out, s.p.h.Born(at.Incarnation()))
-	s.log.Place(a.entry, a.Table.Store.LogRow(a.Key, at), u64(a.Out))
+	wire.Put64(a.Out, s.p.h.Born(at.Incarnation()))
+	s.log.Place(a.entry, a.Table.Store.LogRow(a.Key, at), wire.Get64(a.Out))
 }
 
 // clash ends an attempt whose record exists, or is being inserted by another one.
@@ -202,16 +204,16 @@ func (p *protocol) serveInsert(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	changed, n := &p.changed[c.Machine()][c.Thread()], 0
 	*changed = (*changed)[:0]
 	for ; len(req) >= insertItem; req = req[insertItem:] {
-		item := u64(req)
+		item := wire.Get64(req)
 		t, key := p.db.TableOf(uint8(item>>56)), item&txn.MaxKey
 		own := rep[n : n+p.h.Own] // until the answer comes there
 		clear(own)
-		put64(own, ownerOf(from).LockWord())
-		x, err := p.cfg.insertBehind(c, changed, t, key, own, u64(req[8:]))
-		put64(rep[n:], uint64(x.Ref)|statusOf(err)<<statusAt)
-		put64(rep[n+8:], uint64(x.Before)|uint64(x.After)<<32)
+		wire.Put64(own, record.OwnerOf(from.Machine, from.Thread, from.Coroutine).LockWord())
+		x, err := p.cfg.insertBehind(c, changed, t, key, own, wire.Get64(req[8:]))
+		wire.Put64(rep[n:], uint64(x.Ref)|statusOf(err)<<statusAt)
+		wire.Put64(rep[n+8:], uint64(x.Before)|uint64(x.After)<<32)
 		if p.mv != nil {
-			put64(rep[n+insertBack:], p.mv.Guard(c, t, key))
+			wire.Put64(rep[n+insertBack:], p.mv.Guard(c, t, key))
 			if err == nil {
 				p.mv.Fill(c, t, key, x.Ref)
 			}
@@ -239,7 +241,7 @@ func (s *session) remove(of func(*access) bool, deleted bool) {
 			req := s.c.Request()
 			for ; next < len(s.set) && len(req)+removeItem <= s.p.maxPayload; next++ {
 				if a := s.set[next]; of(a) && int(a.Machine) == m {
-					req = add64(add64(req, uint64(a.Table.ID)<<56|a.Key&txn.MaxKey), uint64(a.loc.Ref)|flag)
+					req = wire.Add64(wire.Add64(req, uint64(a.Table.ID)<<56|a.Key&txn.MaxKey), uint64(a.loc.Ref)|flag)
 				}
 			}
 			if len(req) > 0 {
@@ -278,7 +280,7 @@ func (p *protocol) removeHere(c *r2.Co, t *txn.Table, key uint64, at store.Ref, 
 // serveRemove takes records out of their tables.
 func (p *protocol) serveRemove(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	for ; len(req) >= removeItem; req = req[removeItem:] {
-		item, word := u64(req), u64(req[8:])
+		item, word := wire.Get64(req), wire.Get64(req[8:])
 		p.removeHere(c, p.db.TableOf(uint8(item>>56)), item&txn.MaxKey, store.Ref(word&^deletedBit), word&deletedBit != 0)
 	}
 	p.commitsOpen--

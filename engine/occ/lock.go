@@ -5,6 +5,7 @@ import (
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // The first half of the thesis's validation phase (§4.3.2): lock the records of
@@ -108,7 +109,7 @@ func (s *session) lockWord() uint64 { return replication.OwnerOf(s.c).LockWord()
 
 // won reports whether the CAS found the lock free.
 func won(a *access) bool {
-	return a.word == nil || u64(a.word[:]) == 0
+	return a.word == nil || wire.Get64(a.word[:]) == 0
 }
 
 // lockByRPC sends one request per participant with all its records. The
@@ -147,12 +148,12 @@ func saysYes(r *r2.Reply) bool { return len(r.B) == 1 && r.B[0] == replyYes }
 // versions; on a conflict it releases what it has locked.
 func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	chargeHandler(c, p.costs.Validation)
-	word := ownerOf(from).LockWord()
+	word := record.OwnerOf(from.Machine, from.Thread, from.Coroutine).LockWord()
 	req = unpadded(req)
 	rep[0] = replyYes
 	got := 0 // bytes of the items that are locked
 	for ; got < len(req) && rep[0] == replyYes; got += verifyItem {
-		addr, seq := r2.Addr(u64(req[got:])), u64(req[got+8:])
+		addr, seq := r2.Addr(wire.Get64(req[got:])), wire.Get64(req[got+8:])
 		if !p.cfg.takeHere(c, addr, word) {
 			rep[0] = replyNo
 			p.metBy(from, c.Machine(), addr)
@@ -168,12 +169,8 @@ func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	}
 	for i := 0; i < len(req); i += verifyItem {
 		if p.cfg.mine(i < got) {
-			c.Store64(r2.Addr(u64(req[i:]))+lockAt, 0)
+			c.Store64(r2.Addr(wire.Get64(req[i:]))+lockAt, 0)
 		}
 	}
 	return 1
-}
-
-func ownerOf(p r2.Peer) record.Owner {
-	return record.Owner{Machine: uint16(p.Machine), Thread: uint8(p.Thread), Coroutine: uint16(p.Coroutine)}
 }

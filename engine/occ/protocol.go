@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/replication"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // protocol is the protocol on one database.
@@ -204,7 +205,7 @@ func chargeHandler(c *r2.Co, cycles int) {
 // padded lengthens a message with zeros to at least that many bytes.
 func padded(b []byte, bytes int) []byte {
 	for len(b) < bytes {
-		b = add64(b, 0)
+		b = wire.Add64(b, 0)
 	}
 	return b
 }

@@ -10,6 +10,7 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // session runs the transactions of a coroutine.
@@ -226,12 +227,12 @@ func (s *session) stamp(a *access) {
 		next = s.cfg.next(a.seq)
 		a.Next = txn.Updated(a.Version, next)
 	}
-	put64(a.Out, next)
+	wire.Put64(a.Out, next)
 }
 
 // logged is what the log entry has of a record.
 func logged(a *access) record.Update {
-	u := record.Update{Table: a.Table.ID, Key: a.Key, New: u64(a.Out), Value: a.Out[txn.Front:]}
+	u := record.Update{Table: a.Table.ID, Key: a.Key, New: wire.Get64(a.Out), Value: a.Out[txn.Front:]}
 	switch {
 	case a.Place && !a.tomb:
 		u.Op = record.OpInsert // its row follows, see session.placed

@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // The second half of the validation phase (§4.3.2): check the versions of the
@@ -60,7 +61,7 @@ func (s *session) validateReads(phase metrics.Phase, prim Prim) error {
 // outdated says whether what is at a.loc now is not what was read: another version of the record, or of its gap.
 func (s *session) outdated(a *access, head []byte) bool {
 	if a.State == txn.Missing {
-		return s.cfg.moved(u32(head), s.gaps.expect(a.loc.Loc, a.gap))
+		return s.cfg.moved(wire.Get32(head), s.gaps.expect(a.loc.Loc, a.gap))
 	}
 	s.forgetStale(a, record.Seq(head))
 	return s.cfg.changed(head, a.seq)
@@ -161,15 +162,15 @@ func (s *session) verifyItems(m int, of func(*access) bool, from int) (req []byt
 // verifyItem appends an item: a row and its sequence, or a gap and its version.
 func (s *session) verifyItem(req []byte, a *access) []byte {
 	if a.State == txn.Missing {
-		return add64(add64(req, uint64(a.loc.Addr)|gapBit), uint64(s.gaps.expect(a.loc.Loc, a.gap)))
+		return wire.Add64(wire.Add64(req, uint64(a.loc.Addr)|gapBit), uint64(s.gaps.expect(a.loc.Loc, a.gap)))
 	}
-	return add64(add64(req, uint64(a.loc.Addr)), a.seq)
+	return wire.Add64(wire.Add64(req, uint64(a.loc.Addr)), a.seq)
 }
 
 // unpadded is the items of such a request: no record has address 0.
 func unpadded(req []byte) []byte {
 	n := 0
-	for n+verifyItem <= len(req) && u64(req[n:]) != 0 {
+	for n+verifyItem <= len(req) && wire.Get64(req[n:]) != 0 {
 		n += verifyItem
 	}
 	return req[:n]
@@ -180,10 +181,10 @@ func (p *protocol) serveValidate(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	chargeHandler(c, p.costs.Validation)
 	rep[0] = replyYes
 	for req = unpadded(req); len(req) > 0; req = req[verifyItem:] {
-		word, read := u64(req), u64(req[8:])
+		word, read := wire.Get64(req), wire.Get64(req[8:])
 		at, no := r2.Addr(word&^gapBit), false
 		if word&gapBit != 0 {
-			no = p.cfg.moved(u32(c.Load(at, gapBytes)), uint32(read))
+			no = p.cfg.moved(wire.Get32(c.Load(at, gapBytes)), uint32(read))
 		} else {
 			no = p.cfg.changed(c.Load(at, header), read)
 		}

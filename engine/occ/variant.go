@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // Variant is a known fault planted into the protocol: other rules in place of some
@@ -201,10 +202,10 @@ var faults = [numVariants]func(r *rules){
 		r.cutLog = withoutLastLine
 		r.openLog = func(b []byte) (record.Entry, error) {
 			if len(b) > header {
-				size, number := u64(b)&(1<<32-1), u64(b[8:])<<32
+				size, number := wire.Get64(b)&(1<<32-1), wire.Get64(b[8:])<<32
 				b = append([]byte(nil), b...)
 				if size >= 8 && size <= uint64(len(b)) {
-					put64(b[size-8:], size|number)
+					wire.Put64(b[size-8:], size|number)
 				}
 			}
 			return record.OpenEntry(b)

@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/record"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // OCC as a host of snapshots (§5.3.2). Read-write transactions run the protocol of Figure 4-1 with a stamp from a scheme:
@@ -236,7 +237,7 @@ func (s *session) lockItems(m int) []byte {
 	for _, a := range s.set {
 		if toLock(a) && int(a.Machine) == m {
 			s.p.db.Locking(m == s.c.Machine())
-			req = add64(add64(add64(req, name(a)), uint64(a.loc.Addr)), a.seq)
+			req = wire.Add64(wire.Add64(wire.Add64(req, name(a)), uint64(a.loc.Addr)), a.seq)
 		}
 	}
 	return padded(req, s.p.costs.Payload.Validation)
@@ -250,7 +251,7 @@ func (s *session) takeLocks(m int, b []byte) {
 	for _, a := range s.set {
 		if toLock(a) && int(a.Machine) == m {
 			a.locked = true
-			s.cfg.over(s, a, u64(b), u64(b[8:]))
+			s.cfg.over(s, a, wire.Get64(b), wire.Get64(b[8:]))
 			b = b[lockBack:]
 		}
 	}
@@ -291,15 +292,15 @@ func (s *session) validateVersioned() error {
 
 // readItems is a request to raise and check what was read at a machine, from an index of the set on. next is where it ended.
 func (s *session) readItems(m, from int) (req []byte, next int) {
-	req = add64(s.c.Request(), uint64(s.x.TS))
+	req = wire.Add64(s.c.Request(), uint64(s.x.TS))
 	for next = from; next < len(s.set) && len(req)+readItem <= s.p.maxPayload; next++ {
 		a := s.set[next]
 		switch {
 		case int(a.Machine) != m || !readOnlySet(a):
 		case a.State == txn.Missing && !a.tomb:
-			req = add64(add64(add64(req, uint64(a.loc.Addr)|gapBit), uint64(s.gaps.expect(a.loc.Loc, a.gap))), 0)
+			req = wire.Add64(wire.Add64(wire.Add64(req, uint64(a.loc.Addr)|gapBit), uint64(s.gaps.expect(a.loc.Loc, a.gap))), 0)
 		default:
-			req = add64(add64(add64(req, uint64(a.loc.Addr)), a.seq), a.version)
+			req = wire.Add64(wire.Add64(wire.Add64(req, uint64(a.loc.Addr)), a.seq), a.version)
 		}
 	}
 	return req, next
@@ -314,7 +315,7 @@ func (s *session) installVersions() error {
 	s.participants(toInstall)
 	calls := s.calls[:0]
 	for _, m := range s.parts {
-		req := add64(s.c.Request(), uint64(s.x.TS))
+		req := wire.Add64(s.c.Request(), uint64(s.x.TS))
 		for _, a := range s.set {
 			if toInstall(a) && int(a.Machine) == m {
 				a.locked = false
@@ -366,7 +367,7 @@ func (s *session) unlockVersioned() {
 		req := s.c.Request()
 		for _, a := range s.set {
 			if a.locked && int(a.Machine) == m {
-				req = add64(add64(req, name(a)), uint64(a.loc.Addr))
+				req = wire.Add64(wire.Add64(req, name(a)), uint64(a.loc.Addr))
 			}
 		}
 		s.p.sendCommit(s.c, m, s.p.rpc.unlock, req)
@@ -387,7 +388,7 @@ func (s *session) fitsVersioned(m int) error {
 	for _, a := range s.set {
 		if int(a.Machine) == m && a.Out != nil {
 			locks += lockItem
-			commits += installHead + pad8(len(a.Out)-txn.Front)
+			commits += installHead + wire.Padded(len(a.Out)-txn.Front)
 		}
 	}
 	for _, p := range []struct {

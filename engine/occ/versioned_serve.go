@@ -5,6 +5,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // What happens at the records of a participant. Messages are arrays of items, as those of wire.go.
@@ -29,12 +30,12 @@ func (p *protocol) named(word uint64) (t *txn.Table, key uint64) {
 // timestamps as they are under the lock.
 func (p *protocol) lockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	chargeHandler(c, p.costs.Validation)
-	word := ownerOf(from).LockWord()
+	word := record.OwnerOf(from.Machine, from.Thread, from.Coroutine).LockWord()
 	n, back := 0, 8
-	put64(rep, replyYes)
-	for ; n+lockItem <= len(req) && u64(req[n+8:]) != 0; n += lockItem {
-		t, _ := p.named(u64(req[n:]))
-		row, seq := r2.Addr(u64(req[n+8:])), u64(req[n+16:])
+	wire.Put64(rep, replyYes)
+	for ; n+lockItem <= len(req) && wire.Get64(req[n+8:]) != 0; n += lockItem {
+		t, _ := p.named(wire.Get64(req[n:]))
+		row, seq := r2.Addr(wire.Get64(req[n+8:])), wire.Get64(req[n+16:])
 		tuple, version, won := p.cfg.under(p, c, row, seq, word)
 		if won && !p.mv.Reserve(c, t) {
 			p.mv.Unlock(c, row, word)
@@ -43,11 +44,11 @@ func (p *protocol) lockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		if !won {
 			p.metBy(from, c.Machine(), row)
 			p.unlockItems(c, word, req[:n], lockItem)
-			put64(rep, replyNo)
+			wire.Put64(rep, replyNo)
 			return 8
 		}
-		put64(rep[back:], tuple)
-		put64(rep[back+8:], version)
+		wire.Put64(rep[back:], tuple)
+		wire.Put64(rep[back+8:], version)
 		back += lockBack
 	}
 	return back
@@ -70,15 +71,15 @@ func lockThenLook(p *protocol, c *r2.Co, row r2.Addr, seq, word uint64) (tuple, 
 // unlockItems releases locks that an attempt holds, and gives back the room that was reserved.
 func (p *protocol) unlockItems(c *r2.Co, word uint64, items []byte, size int) {
 	for ; len(items) >= size; items = items[size:] {
-		t, _ := p.named(u64(items))
+		t, _ := p.named(wire.Get64(items))
 		p.mv.Cancel(c, t)
-		p.mv.Unlock(c, r2.Addr(u64(items[8:])), word)
+		p.mv.Unlock(c, r2.Addr(wire.Get64(items[8:])), word)
 	}
 }
 
 // unlockVersions releases the locks of an aborted attempt.
 func (p *protocol) unlockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
-	p.unlockItems(c, ownerOf(from).LockWord(), req, dropItem)
+	p.unlockItems(c, record.OwnerOf(from.Machine, from.Thread, from.Coroutine).LockWord(), req, dropItem)
 	p.commitsOpen--
 	rep[0] = replyYes
 	return 1
@@ -87,8 +88,8 @@ func (p *protocol) unlockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 // validateVersions raises the timestamps of what was read, and checks that it is still so.
 func (p *protocol) validateVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	chargeHandler(c, p.costs.Validation)
-	ts, items, n := u64(req), req[8:], 0
-	for n+readItem <= len(items) && u64(items[n:]) != 0 {
+	ts, items, n := wire.Get64(req), req[8:], 0
+	for n+readItem <= len(items) && wire.Get64(items[n:]) != 0 {
 		n += readItem
 	}
 	if rep[0] = replyNo; p.cfg.verify(p, c, from, ts, items[:n]) {
@@ -108,7 +109,7 @@ func (p *protocol) raiseAll(c *r2.Co, ts uint64, items []byte) {
 		return
 	}
 	for ; len(items) > 0; items = items[readItem:] {
-		word := u64(items)
+		word := wire.Get64(items)
 		if at := r2.Addr(word &^ gapBit); word&gapBit != 0 {
 			p.mv.ClaimGapAt(c, at, ts)
 		} else {
@@ -121,13 +122,13 @@ func (p *protocol) raiseAll(c *r2.Co, ts uint64, items []byte) {
 // have brought the stamp of the version before.
 func (p *protocol) checkAll(c *r2.Co, from r2.Peer, items []byte) bool {
 	for ; len(items) > 0; items = items[readItem:] {
-		word, read := u64(items), u64(items[8:])
+		word, read := wire.Get64(items), wire.Get64(items[8:])
 		at, no := r2.Addr(word&^gapBit), false
 		if word&gapBit != 0 {
-			no = p.cfg.moved(u32(c.Load(at, gapBytes)), uint32(read))
+			no = p.cfg.moved(wire.Get32(c.Load(at, gapBytes)), uint32(read))
 		} else {
 			b := c.Load(at, p.h.Bytes)
-			no = record.Lock(b) != 0 || p.h.StampOf(b) != read || p.h.VersionOf(b) != u64(items[16:])
+			no = record.Lock(b) != 0 || p.h.StampOf(b) != read || p.h.VersionOf(b) != wire.Get64(items[16:])
 		}
 		if no {
 			p.metBy(from, c.Machine(), at)
@@ -148,26 +149,26 @@ type installed struct {
 // installItem appends a record that is written.
 func installItem(req []byte, a *access) []byte {
 	value := a.Out[txn.Front:]
-	req = add64(add64(req, name(a)), uint64(a.loc.Addr)|uint64(len(value))<<addrBits)
-	req = append(add64(req, u64(a.Out)), value...)
-	return append(req, zero[:pad8(len(value))-len(value)]...)
+	req = wire.Add64(wire.Add64(req, name(a)), uint64(a.loc.Addr)|uint64(len(value))<<addrBits)
+	req = append(wire.Add64(req, wire.Get64(a.Out)), value...)
+	return append(req, zero[:wire.Padded(len(value))-len(value)]...)
 }
 
 // installVersions installs the versions of a participant.
 func (p *protocol) installVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	chargeHandler(c, p.costs.Commit)
-	word, ts := ownerOf(from).LockWord(), u64(req)
+	word, ts := record.OwnerOf(from.Machine, from.Thread, from.Coroutine).LockWord(), wire.Get64(req)
 	var x installed
-	for req = req[8:]; len(req) >= installHead && u64(req[8:]) != 0; {
-		x.table, x.key = p.named(u64(req))
-		at := u64(req[8:])
+	for req = req[8:]; len(req) >= installHead && wire.Get64(req[8:]) != 0; {
+		x.table, x.key = p.named(wire.Get64(req))
+		at := wire.Get64(req[8:])
 		n := int(at >> addrBits)
-		x.row, x.to = r2.Addr(at&addrMask), mvcc.Version{TS: ts, Seq: u64(req[16:])}
+		x.row, x.to = r2.Addr(at&addrMask), mvcc.Version{TS: ts, Seq: wire.Get64(req[16:])}
 		if n > 0 {
 			x.to.Value = req[installHead : installHead+n]
 		}
 		p.cfg.put(p, c, word, &x)
-		req = req[installHead+pad8(n):]
+		req = req[installHead+wire.Padded(n):]
 	}
 	p.commitsOpen--
 	rep[0] = replyYes

@@ -1,8 +1,6 @@
 package occ
 
 import (
-	"encoding/binary"
-
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
@@ -41,16 +39,6 @@ const (
 	replyYes = 1
 )
 
-func pad8(n int) int { return (n + 7) &^ 7 }
-
-func u64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
-
-func u32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
-
-func put64(b []byte, v uint64) { binary.LittleEndian.PutUint64(b, v) }
-
-func add64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
-
 // at moves a location by some bytes.
 func at(l store.Location, off int) r2.Loc {
 	l.Addr += r2.Addr(off)
@@ -63,6 +51,4 @@ const (
 	seqAt   = record.SeqOffset
 	valueAt = record.ValueOffset
 	header  = record.HeaderBytes
-
-	nanosecond = r2.Time(1000) // in picoseconds
 )

@@ -15,6 +15,9 @@ import (
 // Time is virtual time in picoseconds.
 type Time = sim.Time
 
+// Nanosecond is one of Time.
+const Nanosecond = sim.Nanosecond
+
 // Rand is a seeded stream of random numbers.
 type Rand = sim.Rand
 

@@ -33,6 +33,11 @@ func (o Owner) Check() error {
 	return nil
 }
 
+// OwnerOf is the coroutine of those numbers.
+func OwnerOf(machine, thread, coroutine int) Owner {
+	return Owner{Machine: uint16(machine), Thread: uint8(thread), Coroutine: uint16(coroutine)}
+}
+
 func (o Owner) bits() uint64 {
 	return uint64(o.Machine)<<(threadBits+coroutineBits) | uint64(o.Thread)<<coroutineBits | uint64(o.Coroutine)
 }

@@ -1,7 +1,6 @@
 package replication
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"drtmx/engine/fabric/host"
@@ -9,6 +8,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 )
 
 // DefaultRingBytes is the size of one log ring: 42 entries of SmallBank. A
@@ -21,8 +21,6 @@ const DefaultFullNS = 2_000
 const (
 	logHead  = 8 // of a log request: the position in the ring; of a reclaim: and the size; the entry follows, or does not
 	replyYes = 1
-
-	nanosecond = r2.Time(1000) // in picoseconds
 )
 
 // Missing is the kind of anomaly of a transaction that was decided, or was to be
@@ -172,7 +170,7 @@ func (l *Logs) serveLog(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	if n := l.opt.LogCycles; n > 0 {
 		c.ChargeHandler(n)
 	}
-	c.Store(l.ringAddr(c.Machine(), from.Machine, from.Thread, u64(req)), req[logHead:])
+	c.Store(l.ringAddr(c.Machine(), from.Machine, from.Thread, wire.Get64(req)), req[logHead:])
 	rep[0] = replyYes
 	return 1
 }
@@ -184,7 +182,7 @@ func (l *Logs) serveLog(c *r2.Co, from r2.Peer, req, rep []byte) int {
 // and among them order makes no difference, so nothing here waits for the core's
 // local time.
 func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
-	word, entry := u64(req), req[logHead:]
+	word, entry := wire.Get64(req), req[logHead:]
 	if len(entry) == 0 {
 		entry = c.Peek(l.ringAddr(c.Machine(), from.Machine, from.Thread, word>>16), int(word&0xffff))
 	}
@@ -201,7 +199,7 @@ func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		row, ok := t.BackupAddr(c, c.Machine(), u.Key, u.Row)
 		h := t.Header()
 		stamp := row + r2.Addr(h.Stamp)
-		if !ok || u64(c.Peek(stamp, 8)) > u.New {
+		if !ok || wire.Get64(c.Peek(stamp, 8)) > u.New {
 			continue
 		}
 		if u.Op != record.OpDelete {
@@ -217,7 +215,7 @@ func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 
 // reclaimed is the receipt of a reclaim.
 func (l *Logs) reclaimed(m, thread, to int, req []byte) {
-	if !l.sources[m][thread].rings[to].Release(u64(req) >> 16) {
+	if !l.sources[m][thread].rings[to].Release(wire.Get64(req) >> 16) {
 		l.cl.Fail(fmt.Errorf("replication: machine %d thread %d got the receipt of a log entry at machine %d that is not open", m, thread, to))
 	}
 	l.open--
@@ -228,7 +226,7 @@ func (l *Logs) aheadReclaim(machine int, from r2.Peer, req []byte) {
 	if len(req) < 8 || machine >= len(l.memory) || from.Thread >= len(l.memory[machine]) {
 		return
 	}
-	word := u64(req)
+	word := wire.Get64(req)
 	at, n := l.ringAddr(machine, from.Machine, from.Thread, word>>16), int(word&0xffff)
 	l.cl.AheadBytes(machine, at, n)
 	if n > 8 {
@@ -248,5 +246,3 @@ func (l *Logs) note(format string, args ...any) {
 		f(history.Anomaly{Kind: Missing, Text: fmt.Sprintf(format, args...)})
 	}
 }
-
-func u64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }

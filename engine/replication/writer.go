@@ -104,7 +104,7 @@ func (w *Writer) id() record.TxnID { return record.TxnID{Owner: OwnerOf(w.c), Nu
 
 // OwnerOf names a coroutine in lock words and log entries.
 func OwnerOf(c *r2.Co) record.Owner {
-	return record.Owner{Machine: uint16(c.Machine()), Thread: uint8(c.Thread()), Coroutine: uint16(c.Index())}
+	return record.OwnerOf(c.Machine(), c.Thread(), c.Index())
 }
 
 // encoded is the log entry that a coroutine of a machine has encoded last: scratch memory, see r2.Co.Request.
@@ -201,7 +201,7 @@ func (w *Writer) reserve(g *placed) {
 			return
 		}
 		w.l.full++
-		w.c.Sleep(r2.Time(w.l.opt.FullNS) * nanosecond)
+		w.c.Sleep(r2.Time(w.l.opt.FullNS) * r2.Nanosecond)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	records "drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // Read-only transactions read in rounds, until two of them have read the same. A server answers when those have been
@@ -65,17 +66,17 @@ func (s *session) Fetch(first int, _ bool) error {
 // ask asks a server for the records from an index on that are on one machine.
 func (s *session) ask(from int) error {
 	m, n, last := s.set[from].Machine, len(s.calls), from
-	req, answer := add64(s.c.Request(), 0), 0
+	req, answer := wire.Add64(s.c.Request(), 0), 0
 	for i := from; i < len(s.set); i++ {
 		a := s.set[i]
 		if a.State != txn.Wanted || a.Machine != m {
 			continue
 		}
-		bytes := 2*word + pad8(a.Table.ValueBytes())
+		bytes := 2*word + wire.Padded(a.Table.ValueBytes())
 		if len(req)+word > s.p.cl.MaxPayload() || answer+bytes > s.p.cl.MaxReply() {
 			break
 		}
-		req = add64(req, item(a.Table.ID, a.Key))
+		req = wire.Add64(req, item(a.Table.ID, a.Key))
 		answer += bytes
 		last = i
 	}
@@ -105,15 +106,15 @@ func (s *session) got(a *access, b []byte) []byte {
 		return b
 	}
 	s.tx.Got(&a.Access, b[:a.Table.ValueBytes()], a.Table.Version(a.Key, store.Ref(a.ref), a.stamp))
-	return b[pad8(a.Table.ValueBytes()):]
+	return b[wire.Padded(a.Table.ValueBytes()):]
 }
 
 // headOf is what a reply says of a record, and what follows.
 func headOf(b []byte) (head uint64, x seen, rest []byte) {
-	head, rest = u64(b), b[word:]
+	head, rest = wire.Get64(b), b[word:]
 	x.ref = head &^ (foundBit | tombBit)
 	if head&(foundBit|tombBit) != 0 {
-		x.stamp, rest = u64(rest), rest[word:]
+		x.stamp, rest = wire.Get64(rest), rest[word:]
 	}
 	return head, x, rest
 }
@@ -190,10 +191,10 @@ func (s *session) readAgain() error {
 func (s *session) askStamps(m int) {
 	most := min(s.p.cl.MaxPayload()-word, s.p.cl.MaxReply()/2) // an answer has two words for each of a request
 	for next := 0; next < len(s.set); {
-		req := add64(s.c.Request(), stampsOnly)
+		req := wire.Add64(s.c.Request(), stampsOnly)
 		for ; next < len(s.set) && len(req) <= most; next++ {
 			if a := s.set[next]; int(a.Machine) == m && !a.Table.Constant {
-				req = add64(req, item(a.Table.ID, a.Key))
+				req = wire.Add64(req, item(a.Table.ID, a.Key))
 				a.rep = len(s.calls)
 			}
 		}
@@ -206,24 +207,24 @@ func (s *session) askStamps(m int) {
 // serveRead reads records when those have been executed that had started to write them.
 func (s *server) serveRead(c *r2.Co, req, rep []byte) int {
 	c.Compute(s.p.cost.request)
-	flags, items := u64(req), req[word:]
+	flags, items := wire.Get64(req), req[word:]
 	s.settled(c, items)
 	n := 0
 	for ; len(items) >= word; items = items[word:] {
 		c.Compute(s.p.cost.node)
-		t, key := s.p.db.TableOf(uint8(u64(items)>>56)), u64(items)&keyMask
+		t, key := s.p.db.TableOf(uint8(wire.Get64(items)>>56)), wire.Get64(items)&keyMask
 		var value []byte
 		if flags&stampsOnly == 0 {
 			value = rep[n+2*word : n+2*word+t.ValueBytes()]
 		}
 		head, stamp := s.read(c, t, key, value)
-		put64(rep[n:], head)
+		wire.Put64(rep[n:], head)
 		if n += word; head&(foundBit|tombBit) != 0 {
-			put64(rep[n:], stamp)
+			wire.Put64(rep[n:], stamp)
 			n += word
 		}
 		if head&foundBit != 0 {
-			n += pad8(len(value))
+			n += wire.Padded(len(value))
 		}
 	}
 	return n
@@ -235,9 +236,9 @@ func (s *server) settled(c *r2.Co, items []byte) (blocked int, waited r2.Time) {
 	list := s.list()
 	var numbers []txnID
 	for ; len(items) >= word; items = items[word:] {
-		t := s.p.db.TableOf(uint8(u64(items) >> 56))
-		s.touchRecord(c, t.ID, u64(items)&keyMask)
-		if n := s.claimed.look(t, u64(items)&keyMask).against(false); n != nil {
+		t := s.p.db.TableOf(uint8(wire.Get64(items) >> 56))
+		s.touchRecord(c, t.ID, wire.Get64(items)&keyMask)
+		if n := s.claimed.look(t, wire.Get64(items)&keyMask).against(false); n != nil {
 			list, numbers = append(list, n), append(numbers, n.id)
 		}
 	}

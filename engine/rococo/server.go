@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // server is what a machine with data knows of transactions. Its threads share it.
@@ -67,7 +68,7 @@ func perCoroutine(list *[][]byte, c *r2.Co, n int) []byte {
 // serveStart starts pieces of a transaction: it says whom they come after, and what immediate ones give back.
 func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
 	c.Compute(s.p.cost.request)
-	id := txnID(u64(req))
+	id := txnID(wire.Get64(req))
 	s.touchTxn(c, id)
 	n := s.graph.node(id, s.machine)
 	if n.status == heard {
@@ -76,17 +77,17 @@ func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
 	edges, err := s.edges[c.Thread()][:0], error(nil)
 	at, least := s.p.headBytes(), uint64(0)
 	for req = req[word:]; len(req) >= pieceBytes; {
-		x := piece{table: s.p.db.TableOf(uint8(u64(req) >> 56)), key: u64(req) & keyMask, op: txn.OpOf(uint16(u64(req[word:])))}
-		input := int(u64(req[word:]) >> 16)
+		x := piece{table: s.p.db.TableOf(uint8(wire.Get64(req) >> 56)), key: wire.Get64(req) & keyMask, op: txn.OpOf(uint16(wire.Get64(req[word:])))}
+		input := int(wire.Get64(req[word:]) >> 16)
 		x.input, x.output = n.take(input), n.take(x.op.Output)
 		copy(x.input, req[pieceBytes:])
-		req = req[pieceBytes+pad8(input):]
+		req = req[pieceBytes+wire.Padded(input):]
 		c.Compute(s.p.cost.node)
 		s.touchRecord(c, x.table.ID, x.key)
 		if x.op.Immediate {
 			edges, err = s.immediately(c, n, &x, edges)
 			copy(rep[at:], x.output)
-			at += pad8(x.op.Output)
+			at += wire.Padded(x.op.Output)
 		} else {
 			edges, err = s.claim(n, &x, edges)
 		}
@@ -101,9 +102,9 @@ func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
 		n.pieces = append(n.pieces, x)
 	}
 	edges = distinct(edges)
-	put64(rep, uint64(len(edges)))
+	wire.Put64(rep, uint64(len(edges)))
 	if s.p.mv != nil {
-		put64(rep[word:], least)
+		wire.Put64(rep[word:], least)
 	}
 	s.edges[c.Thread()] = edges
 	bytes, told := putEdges(rep[at:], edges)
@@ -114,7 +115,7 @@ func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
 // serveMore says what else a transaction comes after whose start has found more than its reply has room for.
 func (s *server) serveMore(c *r2.Co, req, rep []byte) int {
 	c.Compute(s.p.cost.request)
-	id := txnID(u64(req))
+	id := txnID(wire.Get64(req))
 	s.touchTxn(c, id)
 	n := s.graph.nodes[id]
 	bytes, told := putEdges(rep, n.edges)
@@ -125,7 +126,7 @@ func (s *server) serveMore(c *r2.Co, req, rep []byte) int {
 // serveBefore takes edges of a transaction for which its commit has no room.
 func (s *server) serveBefore(c *r2.Co, req, _ []byte) int {
 	c.Compute(s.p.cost.request)
-	id := txnID(u64(req))
+	id := txnID(wire.Get64(req))
 	s.touchTxn(c, id)
 	s.graph.nodes[id].comesAfter(edgesOf(req[word:], nil))
 	return 0
@@ -134,7 +135,7 @@ func (s *server) serveBefore(c *r2.Co, req, _ []byte) int {
 // serveCommit takes the edges of a transaction, and executes it when all that comes before it commits.
 func (s *server) serveCommit(c *r2.Co, req, rep []byte) int {
 	c.Compute(s.p.cost.request)
-	id := txnID(u64(req))
+	id := txnID(wire.Get64(req))
 	s.touchTxn(c, id)
 	n := s.graph.nodes[id]
 	if n == nil || n.status == heard {
@@ -142,20 +143,20 @@ func (s *server) serveCommit(c *r2.Co, req, rep []byte) int {
 		return 0
 	}
 	if s.p.mv != nil && n.status < committing {
-		n.least = u64(req[word:])
+		n.least = wire.Get64(req[word:])
 	}
 	n.complete(edgesOf(req[s.p.headBytes():], nil))
 	s.wake(c, n)
 	s.execute(c, n)
 	at := 0
 	if s.p.mv != nil {
-		put64(rep, n.stamp)
+		wire.Put64(rep, n.stamp)
 		at = word
 	}
 	for i := range n.pieces {
 		if x := &n.pieces[i]; !x.op.Immediate {
 			copy(rep[at:], x.output)
-			at += pad8(len(x.output))
+			at += wire.Padded(len(x.output))
 		}
 	}
 	return at
@@ -233,9 +234,9 @@ func (s *server) inform(c *r2.Co, n *node) {
 	n.asked = true
 	var edges []edge
 	for more := true; more; {
-		req := add64(c.Request(), uint64(n.id))
+		req := wire.Add64(c.Request(), uint64(n.id))
 		if len(edges) > 0 {
-			req = add64(req, edges[len(edges)-1].word())
+			req = wire.Add64(req, edges[len(edges)-1].word())
 		}
 		rep := c.Call(int(n.server), s.p.rpc.ask, req)
 		if err := c.Wait(); err != nil {
@@ -260,7 +261,7 @@ func (s *server) inform(c *r2.Co, n *node) {
 // serveAsk tells another server what a transaction comes after, when it commits.
 func (s *server) serveAsk(c *r2.Co, req, rep []byte) int {
 	c.Compute(s.p.cost.request)
-	id := txnID(u64(req))
+	id := txnID(wire.Get64(req))
 	s.touchTxn(c, id)
 	n := s.graph.nodes[id]
 	if n == nil {
@@ -277,7 +278,7 @@ func (s *server) serveAsk(c *r2.Co, req, rep []byte) int {
 	// The rest of what was told before the transaction was executed is not needed any more, but for its cycle: see retire.
 	list := n.edges
 	if len(req) > word {
-		list = behind(list, edgeOf(u64(req[word:])))
+		list = behind(list, edgeOf(wire.Get64(req[word:])))
 	}
 	bytes, _ := putEdges(rep[at:s.p.cl.MaxReply()], list)
 	return at + bytes

@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // session runs the transactions of a coroutine.
@@ -158,7 +159,7 @@ func (s *session) start(list []asked, m int) error {
 	if !slices.Contains(s.parts, m) {
 		s.parts = append(s.parts, m)
 	}
-	req := add64(s.c.Request(), uint64(s.id))
+	req := wire.Add64(s.c.Request(), uint64(s.id))
 	for i := range list {
 		x := &list[i]
 		if x.server != m {
@@ -167,8 +168,8 @@ func (s *session) start(list []asked, m int) error {
 		if x.op.Changes() {
 			s.p.db.Locking(m == s.c.Machine())
 		}
-		req = add64(add64(req, item(x.table.ID, x.key)), uint64(x.op.Number())|uint64(len(x.input))<<16)
-		req = padded(req, x.input)
+		req = wire.Add64(wire.Add64(req, item(x.table.ID, x.key)), uint64(x.op.Number())|uint64(len(x.input))<<16)
+		req = wire.AddPadded(req, x.input)
 	}
 	if most := s.p.cl.MaxPayload(); len(req) > most {
 		return fmt.Errorf("pieces of %d bytes for machine %d, a message carries %d: use more steps", len(req), m, most)
@@ -185,7 +186,7 @@ func (s *session) outputs(m int) (n int) {
 	n = word
 	for i := range s.pieces {
 		if x := &s.pieces[i]; x.server == m {
-			n += pad8(len(x.output))
+			n += wire.Padded(len(x.output))
 		}
 	}
 	return n
@@ -193,14 +194,14 @@ func (s *session) outputs(m int) (n int) {
 
 // startedAt takes what a server says of pieces that have started.
 func (s *session) startedAt(x *call, list []asked) {
-	b, edges := x.rep.B[s.p.headBytes():], int(u64(x.rep.B))
+	b, edges := x.rep.B[s.p.headBytes():], int(wire.Get64(x.rep.B))
 	if s.p.mv != nil {
-		s.p.mv.Scheme().Over(&s.x, timestamp.Stamp(u64(x.rep.B[word:])), 0)
+		s.p.mv.Scheme().Over(&s.x, timestamp.Stamp(wire.Get64(x.rep.B[word:])), 0)
 	}
 	for i := range list {
 		if p := &list[i]; p.server == x.server && p.op.Immediate {
 			copy(p.output, b)
-			b = b[pad8(len(p.output)):]
+			b = b[wire.Padded(len(p.output)):]
 		}
 	}
 	s.edges, x.missing = edgesOf(b, s.edges), edges-len(b)/word
@@ -215,7 +216,7 @@ func (s *session) moreEdges() error {
 		}
 		for i := range s.calls {
 			x := &s.calls[i]
-			x.rep = s.c.Call(x.server, s.p.rpc.more, add64(s.c.Request(), uint64(s.id)))
+			x.rep = s.c.Call(x.server, s.p.rpc.more, wire.Add64(s.c.Request(), uint64(s.id)))
 		}
 		if err := s.c.Wait(); err != nil {
 			return s.tx.Fail(fmt.Errorf("start: %w", err))
@@ -260,17 +261,17 @@ func (s *session) commit() error {
 		return err
 	}
 	s.edges = distinct(s.edges)
-	req := add64(nil, uint64(s.id))
+	req := wire.Add64(nil, uint64(s.id))
 	if s.p.mv != nil {
 		if err := s.p.mv.Scheme().Draw(s.c, &s.x); err != nil {
 			return s.tx.Fail(err)
 		}
-		req = add64(req, uint64(s.x.TS))
+		req = wire.Add64(req, uint64(s.x.TS))
 	}
 	list := s.edges
 	for most := s.p.cl.MaxPayload()/word - 1; len(list) > most-1; { // a commit has two words before them
 		first := min(len(list), most)
-		if err := s.callAll(s.p.rpc.before, addEdges(add64(nil, uint64(s.id)), list[:first])); err != nil {
+		if err := s.callAll(s.p.rpc.before, addEdges(wire.Add64(nil, uint64(s.id)), list[:first])); err != nil {
 			return err
 		}
 		list = list[first:]
@@ -281,13 +282,13 @@ func (s *session) commit() error {
 	for _, x := range s.calls {
 		b := x.rep.B
 		if s.p.mv != nil {
-			s.final(u64(b), x.server)
+			s.final(wire.Get64(b), x.server)
 			b = b[word:]
 		}
 		for i := range s.pieces {
 			if p := &s.pieces[i]; p.server == x.server && !p.op.Immediate {
 				copy(p.output, b)
-				b = b[pad8(len(p.output)):]
+				b = b[wire.Padded(len(p.output)):]
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/record"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // Rococo as a host of snapshots (§5.3.2):
@@ -134,20 +135,20 @@ func (s *session) Filled(guard uint64) { s.p.mv.Scheme().Over(&s.x, timestamp.St
 const stampWords = 4
 
 func (n *node) tell(b []byte) int {
-	put64(b, 0)
-	put64(b[word:], n.least)
+	wire.Put64(b, 0)
+	wire.Put64(b[word:], n.least)
 	if n.stamped {
-		put64(b, 1)
-		put64(b[word:], n.stamp)
+		wire.Put64(b, 1)
+		wire.Put64(b[word:], n.stamp)
 	}
-	put64(b[2*word:], n.floor)
-	put64(b[3*word:], n.top)
+	wire.Put64(b[2*word:], n.floor)
+	wire.Put64(b[3*word:], n.top)
 	return stampWords * word
 }
 
 func (n *node) told(b []byte) (rest []byte) {
-	n.least, n.stamp, n.stamped = u64(b[word:]), u64(b[word:]), u64(b) != 0
-	n.floor, n.top = u64(b[2*word:]), u64(b[3*word:])
+	n.least, n.stamp, n.stamped = wire.Get64(b[word:]), wire.Get64(b[word:]), wire.Get64(b) != 0
+	n.floor, n.top = wire.Get64(b[2*word:]), wire.Get64(b[3*word:])
 	return b[stampWords*word:]
 }
 

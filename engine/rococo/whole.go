@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // A transaction whose records are all on one server, and which are known only as it goes, is one piece, of a body that runs
@@ -36,8 +37,8 @@ func (s *session) Whole(m, inputBytes int, body func() error) error {
 	s.p.sessions[s.id] = s
 	s.whole.body = body
 	s.tx.Enter(txn.Execution, r2.Mode{})
-	req := add64(s.c.Request(), uint64(s.id))
-	req = append(req, make([]byte, pad8(inputBytes))...)
+	req := wire.Add64(s.c.Request(), uint64(s.id))
+	req = append(req, make([]byte, wire.Padded(inputBytes))...)
 	s.c.Call(m, s.p.rpc.whole, req)
 	if err := s.c.Wait(); err != nil {
 		return s.tx.Fail(err)
@@ -52,7 +53,7 @@ func (s *session) Whole(m, inputBytes int, body func() error) error {
 // serveWhole runs a body.
 func (s *server) serveWhole(c *r2.Co, req, rep []byte) int {
 	c.Compute(s.p.cost.request)
-	x := s.p.sessions[txnID(u64(req))]
+	x := s.p.sessions[txnID(wire.Get64(req))]
 	x.whole.on = c
 	err := x.tx.On(c, func() error {
 		for {
@@ -76,7 +77,7 @@ func (s *server) serveWhole(c *r2.Co, req, rep []byte) int {
 		}
 	})
 	x.whole.on, x.whole.err = nil, err
-	put64(rep, 0)
+	wire.Put64(rep, 0)
 	return word
 }
 
@@ -106,7 +107,7 @@ func (s *server) against(c *r2.Co, x *session) (n *node, changed bool) {
 			}
 			changed = changed || there
 		} else {
-			changed = changed || u64(c.Peek(a.loc.Addr+r2.Addr(s.p.header.Stamp), word)) != a.stamp
+			changed = changed || wire.Get64(c.Peek(a.loc.Addr+r2.Addr(s.p.header.Stamp), word)) != a.stamp
 		}
 	}
 	return nil, changed

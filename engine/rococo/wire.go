@@ -1,6 +1,6 @@
 package rococo
 
-import "encoding/binary"
+import "drtmx/engine/wire"
 
 // Formats of messages, in words of 8 bytes.
 //
@@ -43,10 +43,6 @@ const (
 	stampsOnly = 1 // flag of a read: no values
 )
 
-func u64(b []byte) uint64                 { return binary.LittleEndian.Uint64(b) }
-func put64(b []byte, v uint64)            { binary.LittleEndian.PutUint64(b, v) }
-func add64(b []byte, v uint64) []byte     { return binary.LittleEndian.AppendUint64(b, v) }
-func pad8(n int) int                      { return (n + 7) &^ 7 }
 func item(table uint8, key uint64) uint64 { return uint64(table)<<56 | key }
 
 // numberOf makes the number of a coroutine's transaction.
@@ -70,7 +66,7 @@ func edgeOf(w uint64) edge {
 // edgesOf appends those in a message.
 func edgesOf(b []byte, list []edge) []edge {
 	for ; len(b) >= word; b = b[word:] {
-		list = append(list, edgeOf(u64(b)))
+		list = append(list, edgeOf(wire.Get64(b)))
 	}
 	return list
 }
@@ -78,7 +74,7 @@ func edgesOf(b []byte, list []edge) []edge {
 // addEdges appends edges to a request.
 func addEdges(b []byte, list []edge) []byte {
 	for _, e := range list {
-		b = add64(b, e.word())
+		b = wire.Add64(b, e.word())
 	}
 	return b
 }
@@ -86,15 +82,8 @@ func addEdges(b []byte, list []edge) []byte {
 // putEdges writes edges into a reply, as many as there is room for.
 func putEdges(b []byte, list []edge) (bytes, edges int) {
 	for ; edges < len(list) && bytes+word <= len(b); edges++ {
-		put64(b[bytes:], list[edges].word())
+		wire.Put64(b[bytes:], list[edges].word())
 		bytes += word
 	}
 	return bytes, edges
-}
-
-var zero [word]byte
-
-// padded appends bytes and what fills them up to words.
-func padded(b, x []byte) []byte {
-	return append(append(b, x...), zero[:pad8(len(x))-len(x)]...)
 }

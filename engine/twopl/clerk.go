@@ -26,7 +26,7 @@ type wait struct {
 }
 
 // longestNap is how long a clerk sleeps at most while requests wait.
-const longestNap = 1_000_000 * nanosecond
+const longestNap = 1_000_000 * r2.Nanosecond
 
 // run is the clerk's program.
 func (k *clerk) run(c *r2.Co) {

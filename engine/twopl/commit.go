@@ -3,6 +3,7 @@ package twopl
 import (
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // The end of an attempt, on the coordinator: one message to each server that may hold locks for it, with what is to be
@@ -64,9 +65,9 @@ func (s *session) endAt(m int, committed bool) {
 		flag = 1
 	}
 	for i := range parts {
-		req := add64(add64(s.c.Request(), s.attempt), uint64(parts)<<1|flag)
+		req := wire.Add64(wire.Add64(s.c.Request(), s.attempt), uint64(parts)<<1|flag)
 		if s.p.mv != nil {
-			req = add64(req, uint64(s.x.TS))
+			req = wire.Add64(req, uint64(s.x.TS))
 		}
 		records := 1
 		for _, a := range s.set[s.bounds[i]:s.bounds[i+1]] {
@@ -89,16 +90,15 @@ func (a *access) commitBytes(m int, committed bool) int {
 	case a.Delete:
 		return commitItem
 	}
-	return commitItem + pad8(len(a.Out)-txn.Front)
+	return commitItem + wire.Padded(len(a.Out)-txn.Front)
 }
 
 // installItem adds what a server installs.
 func (s *session) installItem(req []byte, a *access) []byte {
-	req = add64(req, uint64(a.Table.ID)<<56|a.Key)
+	req = wire.Add64(req, uint64(a.Table.ID)<<56|a.Key)
 	if a.Delete {
-		return add64(add64(req, uint64(a.ref)|deletedBit), a.next)
+		return wire.Add64(wire.Add64(req, uint64(a.ref)|deletedBit), a.next)
 	}
 	value := a.Out[txn.Front:]
-	req = append(add64(add64(req, uint64(a.ref)|uint64(len(value))<<bytesAt), a.next), value...)
-	return append(req, zero[:pad8(len(value))-len(value)]...)
+	return wire.AddPadded(wire.Add64(wire.Add64(req, uint64(a.ref)|uint64(len(value))<<bytesAt), a.next), value)
 }

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
+	"drtmx/engine/wire"
 )
 
 // A record that is missing has no row to lock. What is locked in its place is its gap: the bucket chain where it would
@@ -67,7 +68,7 @@ func (p *protocol) Audit(bad func(text string)) {
 		for n := range gapWords {
 			at := t.gaps + r2.Addr(8*n)
 			if mem := p.cl.Mem(m); mem.Materialized(at) {
-				if who := holders(u64(mem.Bytes(at, 8))); who != "" {
+				if who := holders(wire.Get64(mem.Bytes(at, 8))); who != "" {
 					bad(fmt.Sprintf("gap %d of machine %d is still locked by %s", n, m, who))
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // The growing phase, on the coordinator: each record is locked when the body first asks for it, and read under the lock. A
@@ -88,7 +89,7 @@ func (s *session) head(flags uint64) []byte {
 	if s.cfg.Isolation == ReadCommitted {
 		flags |= lessReads
 	}
-	return add64(add64(s.c.Request(), s.attempt), s.age<<lessBits|flags)
+	return wire.Add64(wire.Add64(s.c.Request(), s.attempt), s.age<<lessBits|flags)
 }
 
 // ask sends a message to the server of a record with all of its records that are to be asked for from there on, as many as an
@@ -101,7 +102,7 @@ func (s *session) ask(from int) {
 		if !a.asked || a.rep != nil || a.Machine != m {
 			continue
 		}
-		more := lockBack + s.p.stampsBack + seqBack + pad8(a.Table.ValueBytes())
+		more := lockBack + s.p.stampsBack + seqBack + wire.Padded(a.Table.ValueBytes())
 		if len(req)+lockItem > room || answer+more > room {
 			if answer == status {
 				s.tx.Fail(fmt.Errorf("record of table %s: an answer with it has %d bytes, a message carries %d; use smaller records", a.Table.Name, status+more, room))
@@ -114,7 +115,7 @@ func (s *session) ask(from int) {
 		if a.want == exclusive {
 			item |= wantsWrite
 		}
-		req = add64(req, item)
+		req = wire.Add64(req, item)
 		answer += more
 		last = i
 		if a.want != none {
@@ -143,7 +144,7 @@ func (s *session) accept(rep *r2.Reply) {
 		s.tx.Fail(fmt.Errorf("answer to a lock request of %d bytes", len(b)))
 		b = zero
 	}
-	was := u64(b)
+	was := wire.Get64(b)
 	b = b[status:]
 	for _, a := range s.set {
 		if !a.asked || a.rep != rep {
@@ -155,8 +156,8 @@ func (s *session) accept(rep *r2.Reply) {
 			if n == was>>1 && s.tx.Failed() == nil {
 				s.conflict(a)
 			}
-		case u64(b)&foundBit == 0:
-			s.tx.Lacks(&a.Access, uint32(u64(b)))
+		case wire.Get64(b)&foundBit == 0:
+			s.tx.Lacks(&a.Access, uint32(wire.Get64(b)))
 			b = b[lockBack:]
 		default:
 			b = s.found(a, b)
@@ -169,8 +170,8 @@ func (s *session) accept(rep *r2.Reply) {
 func (s *session) found(a *access, b []byte) (rest []byte) {
 	a.held = a.want
 	s.locked(a.held)
-	a.ref, b = store.Ref(u64(b)&^foundBit), s.takeStamps(a, b[lockBack:])
-	a.seq, b = u64(b), b[seqBack:]
+	a.ref, b = store.Ref(wire.Get64(b)&^foundBit), s.takeStamps(a, b[lockBack:])
+	a.seq, b = wire.Get64(b), b[seqBack:]
 	version := a.Table.Version(a.Key, a.ref, a.seq)
 	if a.tomb = s.p.h.Tomb(a.seq); a.tomb {
 		s.tx.LacksAt(&a.Access, version)
@@ -178,7 +179,7 @@ func (s *session) found(a *access, b []byte) (rest []byte) {
 	}
 	n := a.Table.ValueBytes()
 	s.tx.Got(&a.Access, b[:n:n], version)
-	return b[pad8(n):]
+	return b[wire.Padded(n):]
 }
 
 // locked notes when the attempt has its first lock.
@@ -198,15 +199,15 @@ func (s *session) Write(x *txn.Access) error {
 	s.c.Compute(s.p.program.Upgrade)
 	a.Table.Touch(a.Key)
 	s.touches(int(a.Machine))
-	rep := s.c.Call(int(a.Machine), s.p.rpc.lock, add64(s.head(upgradeBit), uint64(a.Table.ID)<<56|wantsWrite|a.Key))
+	rep := s.c.Call(int(a.Machine), s.p.rpc.lock, wire.Add64(s.head(upgradeBit), uint64(a.Table.ID)<<56|wantsWrite|a.Key))
 	if err := s.c.Wait(); err != nil {
 		return s.tx.Fail(err)
 	}
 	b := rep.B
-	if len(b) < status+lockBack+s.p.stampsBack+seqBack || u64(b)&wasGranted == 0 || u64(b[status:]) != uint64(a.ref)|foundBit {
+	if len(b) < status+lockBack+s.p.stampsBack+seqBack || wire.Get64(b)&wasGranted == 0 || wire.Get64(b[status:]) != uint64(a.ref)|foundBit {
 		return s.conflict(a) // refused; or, without a lock until now, it is another one meanwhile
 	}
-	if b = s.takeStamps(a, b[status+lockBack:]); u64(b) != a.seq {
+	if b = s.takeStamps(a, b[status+lockBack:]); wire.Get64(b) != a.seq {
 		return s.conflict(a) // likewise
 	}
 	a.held = exclusive

@@ -7,6 +7,7 @@ import (
 
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // Inserts, on the coordinator. Before the log, each server gives the new records that belong to it their rows, which are
@@ -32,7 +33,7 @@ func (s *session) place() error {
 		for _, a := range s.set {
 			if toPlace(a) && int(a.Machine) == m {
 				a.Table.Touch(a.Key)
-				req = add64(req, uint64(a.Table.ID)<<56|a.Key)
+				req = wire.Add64(req, uint64(a.Table.ID)<<56|a.Key)
 			}
 		}
 		if len(req) > s.p.maxPayload {
@@ -51,8 +52,8 @@ func (s *session) place() error {
 
 // placedAt takes the answer of a server.
 func (s *session) placedAt(m int, b []byte) {
-	allowed, n := u64(b)&wasGranted != 0, uint64(0)
-	was := u64(b)
+	allowed, n := wire.Get64(b)&wasGranted != 0, uint64(0)
+	was := wire.Get64(b)
 	b = b[status:]
 	for _, a := range s.set {
 		if !toPlace(a) || int(a.Machine) != m {
@@ -62,12 +63,12 @@ func (s *session) placedAt(m int, b []byte) {
 		case !allowed && n == was>>1 && s.tx.Failed() == nil:
 			s.conflict(a)
 		case allowed && len(b) >= insertBack: // else it gave up at the one before
-			word, versions := u64(b), u64(b[8:])
+			word, versions := wire.Get64(b), wire.Get64(b[8:])
 			b = b[insertBack:]
 			s.took(a, store.Change{Ref: store.Ref(word & refMask), Before: uint32(versions), After: uint32(versions >> 32)},
 				statuses[min(word>>statusAt, uint64(len(statuses)-1))])
 			if s.p.mv != nil {
-				s.Filled(u64(b))
+				s.Filled(wire.Get64(b))
 				b = b[guardBack:]
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/replication"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // protocol is the protocol on one database.
@@ -93,9 +94,9 @@ func (p *protocol) prepare(c Config) (*running, error) {
 	if p.cfg != nil && c.Replicas != p.cfg.Replicas {
 		return nil, fmt.Errorf("replicas %d: fixed at %d when the database was opened; reset to change it", c.Replicas, p.cfg.Replicas)
 	}
-	r := &running{Config: c, waits: alwaysWaits, longest: r2.Time(c.TimeoutNS) * nanosecond}
+	r := &running{Config: c, waits: alwaysWaits, longest: r2.Time(c.TimeoutNS) * r2.Nanosecond}
 	if c.Deadlock == WaitDie {
-		r.waits, r.longest = mayWait, MaxTimeoutNS*nanosecond
+		r.waits, r.longest = mayWait, MaxTimeoutNS*r2.Nanosecond
 	}
 	mhz := p.cl.Fabric().Machine(0).CPU.MHz
 	cycles := func(ns int64) int { return int(max(ns, 0) * mhz * int64(c.HostScale) / 1_000_000) }
@@ -106,7 +107,7 @@ func (p *protocol) prepare(c Config) (*running, error) {
 // cycles are what a request takes of a server's core.
 func (p *protocol) cycles(r *request) (n int) {
 	for b := r.items; len(b) >= lockItem; b = b[lockItem:] {
-		if r.inserts || u64(b)&wantsWrite != 0 {
+		if r.inserts || wire.Get64(b)&wantsWrite != 0 {
 			n += p.cfg.write
 		} else {
 			n += p.cfg.read

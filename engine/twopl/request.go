@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // request is a message that asks a server for locks. The server goes through its items one after the other, waits where
@@ -65,12 +66,12 @@ func (t *table) open(c *r2.Co, from r2.Peer, req []byte, inserts bool) *request 
 		r = &request{t: t}
 		r.reply = r.fill
 	}
-	word := u64(req[8:])
+	word := wire.Get64(req[8:])
 	r.inserts, r.upgrade, r.less, r.items, r.got = inserts, word&upgradeBit != 0, word&lessReads != 0, req[lockHead:], r.got[:0]
 	if cycles := t.p.cycles(r); cycles > 0 {
 		c.ChargeHandler(cycles)
 	}
-	r.from, r.id, r.age = from, u64(req), word>>lessBits
+	r.from, r.id, r.age = from, wire.Get64(req), word>>lessBits
 	return r
 }
 
@@ -104,9 +105,9 @@ func (t *table) advance(c *r2.Co, r *request) bool {
 	for len(r.items) > 0 && !r.failed {
 		var v verdict
 		if r.inserts {
-			v = t.insert(c, r, u64(r.items))
+			v = t.insert(c, r, wire.Get64(r.items))
 		} else {
-			v = t.lockItem(c, r, u64(r.items))
+			v = t.lockItem(c, r, wire.Get64(r.items))
 		}
 		switch v {
 		case waits:
@@ -189,7 +190,7 @@ func (t *table) insert(c *r2.Co, r *request, word uint64) verdict {
 	if v := t.insertGap(c, r, x.table.Store.Gap(x.key)); v != granted {
 		return v
 	}
-	put64(t.own[:], r.party.owner.LockWord())
+	wire.Put64(t.own[:], r.party.owner.LockWord())
 	x.x, x.err = x.table.Store.Insert(c, x.key, t.own[:t.p.h.Own], store.AnyVersion)
 	if x.err == nil {
 		t.adopt(c, row(x.table, x.key, x.x.Ref), r.party)
@@ -208,20 +209,20 @@ func (r *request) fill(c *r2.Co, _, rep []byte) (n int) {
 	n = status
 	switch {
 	case r.failed:
-		put64(rep, uint64(len(r.got))<<1)
+		wire.Put64(rep, uint64(len(r.got))<<1)
 	case r.inserts:
-		put64(rep, wasGranted)
+		wire.Put64(rep, wasGranted)
 		for i := range r.got {
 			x := &r.got[i]
-			put64(rep[n:], uint64(x.x.Ref)|statusOf(x.err)<<statusAt)
-			put64(rep[n+8:], uint64(x.x.Before)|uint64(x.x.After)<<32)
+			wire.Put64(rep[n:], uint64(x.x.Ref)|statusOf(x.err)<<statusAt)
+			wire.Put64(rep[n+8:], uint64(x.x.Before)|uint64(x.x.After)<<32)
 			if n += insertBack; r.t.p.mv != nil {
-				put64(rep[n:], x.guard)
+				wire.Put64(rep[n:], x.guard)
 				n += guardBack
 			}
 		}
 	default:
-		put64(rep, wasGranted)
+		wire.Put64(rep, wasGranted)
 		for i := range r.got {
 			n += r.read(c, &r.got[i], rep[n:])
 		}
@@ -239,17 +240,17 @@ func (r *request) read(c *r2.Co, x *item, rep []byte) (n int) {
 		c.Compute(spinCycles)
 	}
 	if x.state == missing {
-		put64(rep, uint64(x.gap))
+		wire.Put64(rep, uint64(x.gap))
 		return lockBack
 	}
 	at := row(x.table, x.key, x.ref)
 	p := r.t.p
-	put64(rep, uint64(x.ref)|foundBit)
+	wire.Put64(rep, uint64(x.ref)|foundBit)
 	n = lockBack + r.t.stamps(c, at, rep[lockBack:])
 	seq := c.Load64(at + p.seqAt)
-	put64(rep[n:], seq)
+	wire.Put64(rep[n:], seq)
 	if n += seqBack; !r.upgrade && !p.h.Tomb(seq) {
-		n += pad8(copy(rep[n:], c.Load(at+p.valueAt, x.table.ValueBytes())))
+		n += wire.Padded(copy(rep[n:], c.Load(at+p.valueAt, x.table.ValueBytes())))
 	}
 	return n
 }
@@ -258,13 +259,13 @@ func (r *request) read(c *r2.Co, x *item, rep []byte) (n int) {
 func (t *table) readUnlocked(c *r2.Co, x *item, rep []byte) (n int, ok bool) {
 	loc, there := t.lookup(c, x.table, x.key)
 	if !there {
-		put64(rep, uint64(uint32(loc.Ref)))
+		wire.Put64(rep, uint64(uint32(loc.Ref)))
 		return lockBack, true
 	}
 	p := t.p
 	seq := c.Load64(loc.Addr + p.seqAt)
 	n = lockBack + t.stamps(c, loc.Addr, rep[lockBack:])
-	put64(rep[n:], seq)
+	wire.Put64(rep[n:], seq)
 	n += seqBack
 	value := rep[n : n+x.table.ValueBytes()]
 	copy(value, c.Load(loc.Addr+p.valueAt, len(value)))
@@ -272,15 +273,15 @@ func (t *table) readUnlocked(c *r2.Co, x *item, rep []byte) (n int, ok bool) {
 	case loc.Stale(seq) || seq != c.Load64(loc.Addr+p.seqAt):
 		return 0, false
 	case !live(seq): // it is being inserted
-		put64(rep, uint64(uint32(c.Load64(x.table.Store.Gap(x.key).Addr))))
+		wire.Put64(rep, uint64(uint32(c.Load64(x.table.Store.Gap(x.key).Addr))))
 		return lockBack, true
 	case !stable(seq):
 		return 0, false
 	}
-	if put64(rep, uint64(loc.Ref)|foundBit); p.h.Tomb(seq) {
+	if wire.Put64(rep, uint64(loc.Ref)|foundBit); p.h.Tomb(seq) {
 		return n, true
 	}
-	return n + pad8(len(value)), true
+	return n + wire.Padded(len(value)), true
 }
 
 // statuses are what an answer can say of an insert; the place of an error is its code.

@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // What a server does at the end of a transaction: it installs what was written, takes out what was deleted, and then
@@ -23,8 +24,8 @@ type placement struct {
 // releases the locks.
 func (p *protocol) serveCommit(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	t := p.tables[c.Machine()]
-	x, parts, committed := t.parties[u64(req)], int(u64(req[8:])>>1), u64(req[8:])&1 != 0
-	t.touch(c, u64(req))
+	x, parts, committed := t.parties[wire.Get64(req)], int(wire.Get64(req[8:])>>1), wire.Get64(req[8:])&1 != 0
+	t.touch(c, wire.Get64(req))
 	next := &t.clerks[c.Thread()].next
 	if x != nil {
 		items := req[commitHead:]
@@ -37,7 +38,7 @@ func (p *protocol) serveCommit(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 				t.drop(c, x, q, false, next)
 			}
 		case t.p.mv != nil:
-			x.stamp = u64(req[commitHead:])
+			x.stamp = wire.Get64(req[commitHead:])
 		}
 		t.end(c, x, items, x.parts == parts, next)
 	}
@@ -63,7 +64,7 @@ func (t *table) end(c *r2.Co, x *party, items []byte, last bool, next *list) {
 // install makes what an attempt has written the records of its items.
 func (t *table) install(c *r2.Co, x *party, items []byte, next *list) {
 	for len(items) >= commitItem {
-		name, place, seq := u64(items), u64(items[8:]), u64(items[16:])
+		name, place, seq := wire.Get64(items), wire.Get64(items[8:]), wire.Get64(items[16:])
 		q := placement{t.p.db.TableOf(uint8(name >> 56)), name & txn.MaxKey, store.Ref(place & refMask)}
 		if place&deletedBit != 0 {
 			if items = items[commitItem:]; t.p.mv != nil {
@@ -75,7 +76,7 @@ func (t *table) install(c *r2.Co, x *party, items []byte, next *list) {
 		}
 		n := int(place >> bytesAt & bytesMask)
 		t.write(c, x, q, items[commitItem:commitItem+n], seq)
-		items = items[commitItem+pad8(n):]
+		items = items[commitItem+wire.Padded(n):]
 	}
 }
 

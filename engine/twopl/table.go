@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
@@ -121,7 +122,7 @@ func (t *table) join(c *r2.Co, r *request) {
 		} else {
 			p = &party{}
 		}
-		p.id, p.age, p.owner = r.id, r.age, ownerOf(r.from)
+		p.id, p.age, p.owner = r.id, r.age, record.OwnerOf(r.from.Machine, r.from.Thread, r.from.Coroutine)
 		t.parties[r.id] = p
 	}
 	r.party = p

@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/txntest"
+	"drtmx/engine/wire"
 )
 
 // opened is a configuration that tells its protocol.
@@ -49,9 +50,9 @@ func TestReadWithoutLockMeetsWrites(t *testing.T) {
 					again++
 					continue
 				}
-				seq, value := u64(rep[lockBack:]), rep[n-bytes:n]
+				seq, value := wire.Get64(rep[lockBack:]), rep[n-bytes:n]
 				for k := 0; k < bytes; k += 8 {
-					if x := u64(value[k:]); x != seq && (x != 0 || seq != record.InitialSeq) {
+					if x := wire.Get64(value[k:]); x != seq && (x != 0 || seq != record.InitialSeq) {
 						t.Errorf("version %d has the value of %d", seq, x)
 						ended = true
 						return

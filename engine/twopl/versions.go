@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/record"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // Two-phase locking as a host of snapshots (§5.3.2). Read-write transactions run as without, and have a stamp from a scheme:
@@ -74,8 +75,8 @@ func (t *table) stamps(c *r2.Co, at r2.Addr, rep []byte) int {
 		return 0
 	}
 	tuple, version := t.p.mv.Under(c, at)
-	put64(rep, tuple)
-	put64(rep[8:], version)
+	wire.Put64(rep, tuple)
+	wire.Put64(rep[8:], version)
 	return stampsBack
 }
 
@@ -150,7 +151,7 @@ func (s *session) takeStamps(a *access, b []byte) []byte {
 	if s.p.mv == nil {
 		return b
 	}
-	a.tuple, a.stamp = u64(b), u64(b[8:])
+	a.tuple, a.stamp = wire.Get64(b), wire.Get64(b[8:])
 	return b[stampsBack:]
 }
 

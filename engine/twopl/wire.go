@@ -1,12 +1,5 @@
 package twopl
 
-import (
-	"encoding/binary"
-
-	"drtmx/engine/r2"
-	"drtmx/engine/record"
-)
-
 // rpcs are the ids of the protocol's requests.
 type rpcs struct{ lock, insert, commit uint8 }
 
@@ -44,21 +37,6 @@ const (
 	bytesMask  = 1<<13 - 1
 
 	replyYes = 1
-
-	nanosecond = r2.Time(1000) // in picoseconds
 )
 
-func pad8(n int) int { return (n + 7) &^ 7 }
-
-func u64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
-
-func put64(b []byte, v uint64) { binary.LittleEndian.PutUint64(b, v) }
-
-func add64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
-
 var zero = make([]byte, 8)
-
-// ownerOf names a coroutine.
-func ownerOf(p r2.Peer) record.Owner {
-	return record.Owner{Machine: uint16(p.Machine), Thread: uint8(p.Thread), Coroutine: uint16(p.Coroutine)}
-}

@@ -246,7 +246,7 @@ func (tx *Tx) backOff() r2.Time {
 		bound *= 2
 	}
 	bound = min(bound, tx.common.BackoffMaxNS)
-	pause := r2.Time(1+tx.c.Rand().Uint64n(uint64(bound))) * nanosecond
+	pause := r2.Time(1+tx.c.Rand().Uint64n(uint64(bound))) * r2.Nanosecond
 	tx.c.Sleep(pause)
 	return pause
 }

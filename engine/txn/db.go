@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	nanosecond = r2.Time(1000) // in picoseconds
-
 	maxReplicas = 8
 	cacheSeed   = 7       // of the location cache's hash function
 	maxHeader   = 64      // of rows, at most

@@ -124,9 +124,9 @@ func (s *staleness) measure(tx *Tx) {
 		if f := tx.db.opt.OnSnapshotRead; f != nil {
 			f(age)
 		}
-		if tx.bounded && age > r2.Time(tx.boundNS)*nanosecond && s.broken == "" {
+		if tx.bounded && age > r2.Time(tx.boundNS)*r2.Nanosecond && s.broken == "" {
 			s.broken = fmt.Sprintf("the snapshot that machine %d began at %d ns read version %d of key %d of table %s, which was replaced at %d ns: %d ns before, where at most %d may be",
-				tx.c.Machine(), tx.begun/nanosecond, a.Version, a.Key, a.Table.Name, at/nanosecond, age/nanosecond, tx.boundNS)
+				tx.c.Machine(), tx.begun/r2.Nanosecond, a.Version, a.Key, a.Table.Name, at/r2.Nanosecond, age/r2.Nanosecond, tx.boundNS)
 		}
 	}
 }

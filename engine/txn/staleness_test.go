@@ -100,13 +100,13 @@ func TestStalenessAgainstAList(t *testing.T) {
 		}
 		now := r2.Time(0)
 		for range rapid.IntRange(1, 3000).Draw(t, "steps") {
-			now += r2.Time(rapid.IntRange(0, 5).Draw(t, "pause")) * nanosecond
+			now += r2.Time(rapid.IntRange(0, 5).Draw(t, "pause")) * r2.Nanosecond
 			k := rapid.Uint64Range(0, keys-1).Draw(t, "key")
 			newest := list[k][len(list[k])-1]
 			if rapid.IntRange(0, 2).Draw(t, "what") > 0 {
 				w.write(tx, k, newest.seq+4, now, timestamp.Stamp(now))
 				list[k] = append(list[k], version{newest.seq + 4, now})
-				w.of.low = max(w.of.low, timestamp.Stamp(max(0, now-r2.Time(rapid.IntRange(0, 200).Draw(t, "low"))*nanosecond)))
+				w.of.low = max(w.of.low, timestamp.Stamp(max(0, now-r2.Time(rapid.IntRange(0, 200).Draw(t, "low"))*r2.Nanosecond)))
 				continue
 			}
 			i := len(list[k]) - 1 // the oldest one that a snapshot may read
@@ -115,7 +115,7 @@ func TestStalenessAgainstAList(t *testing.T) {
 			}
 			i = rapid.IntRange(i, len(list[k])-1).Draw(t, "version")
 			want := r2.Time(0)
-			begun := now - r2.Time(rapid.IntRange(0, 3).Draw(t, "lasts"))*nanosecond
+			begun := now - r2.Time(rapid.IntRange(0, 3).Draw(t, "lasts"))*r2.Nanosecond
 			if i+1 < len(list[k]) {
 				want = max(0, begun-list[k][i+1].at)
 			}
@@ -136,8 +136,8 @@ func TestStalenessBound(t *testing.T) {
 	if _, any := w.db.StalenessVerdict(); any {
 		t.Error("a verdict before anybody has read")
 	}
-	w.write(writer, 4, 6, 1000*nanosecond, 7)
-	if age := w.read(tx, timestamp.BySession, []uint64{1}, 4, 2, 1100*nanosecond); age != 100*nanosecond {
+	w.write(writer, 4, 6, 1000*r2.Nanosecond, 7)
+	if age := w.read(tx, timestamp.BySession, []uint64{1}, 4, 2, 1100*r2.Nanosecond); age != 100*r2.Nanosecond {
 		t.Errorf("%d ps old", age)
 	}
 	if broken, any := w.db.StalenessVerdict(); broken != "" || !any {
@@ -152,7 +152,7 @@ func TestStalenessBound(t *testing.T) {
 		t.Errorf("a snapshot that began under another bound: %q", broken)
 	}
 	w.of.bound = 100
-	w.read(tx, timestamp.BySession, []uint64{1}, 4, 2, 1101*nanosecond)
+	w.read(tx, timestamp.BySession, []uint64{1}, 4, 2, 1101*r2.Nanosecond)
 	if broken, _ := w.db.StalenessVerdict(); broken != "the snapshot that machine 1 began at 1101 ns read version 2 of key 4 of table accounts, which was replaced at 1000 ns: 101 ns before, where at most 100 may be" {
 		t.Errorf("beyond the bound: %q", broken)
 	}

@@ -39,9 +39,7 @@ func Padded(n int) int { return (n + 7) &^ 7 }
 
 // AddPadded appends x, and zeros up to a whole word.
 func AddPadded(b, x []byte) []byte {
-	b = append(b, x...)
-	for range Padded(len(x)) - len(x) {
-		b = append(b, 0)
-	}
-	return b
+	return append(append(b, x...), zeros[:Padded(len(x))-len(x)]...)
 }
+
+var zeros [8]byte

@@ -6,6 +6,7 @@ import (
 	"drtmx/engine/kv/btree"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 )
 
 // Dated is a table of which snapshots are read. Each leaf has a guard: the highest point at which a snapshot has scanned
@@ -175,7 +176,7 @@ func (t *Dated) claimOf(c *r2.Co, req []byte) *store.Claim {
 	x := &t.claims[c.Machine()]
 	x.words = x.words[:0]
 	for b := req[requestBytes:]; len(b) >= 8; b = b[8:] {
-		x.words = append(x.words, u64(b))
+		x.words = append(x.words, wire.Get64(b))
 	}
 	x.claim = store.Claim{Point: x.words, Raise: req[1]&flagRaise != 0}
 	return &x.claim

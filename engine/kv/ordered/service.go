@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 )
 
 // Names of package store that this package's own users need.
@@ -134,7 +135,7 @@ func (t *Table) scan(c *r2.Co, at *store.Claim, r Range, dst []Entry) ([]Entry, 
 		}
 		b := rep.B
 		for ; len(b) >= entryBytes; b = b[entryBytes:] {
-			dst = append(dst, Entry{Key: u64(b), Value: u64(b[8:])})
+			dst = append(dst, Entry{Key: wire.Get64(b), Value: wire.Get64(b[8:])})
 		}
 		got := len(rep.B) / entryBytes
 		r.Limit -= got
@@ -177,7 +178,7 @@ func (t *Table) change(c *r2.Co, rpc uint8, flags uint64, refusal error, part, k
 		return 0, err
 	}
 	if len(rep.B) == 1+guardBytes {
-		guard = u64(rep.B[1:])
+		guard = wire.Get64(rep.B[1:])
 	} else if len(rep.B) != 1 {
 		return 0, t.refused(part, key)
 	}
@@ -196,7 +197,7 @@ func (t *Table) refused(part, key uint64) error {
 
 func message(b []byte, words ...uint64) []byte {
 	for _, w := range words {
-		b = add64(b, w)
+		b = wire.Add64(b, w)
 	}
 	return b
 }
@@ -206,7 +207,7 @@ func (v *Service) parse(c *r2.Co, req []byte) (t *Table, part uint64) {
 	if len(req) < requestBytes || len(req)%8 != 0 {
 		return nil, 0
 	}
-	t, part = v.tables[req[0]], u64(req[8:])
+	t, part = v.tables[req[0]], wire.Get64(req[8:])
 	if t == nil || part >= t.spec.Parts || !t.local(c, part) {
 		return nil, 0
 	}
@@ -218,7 +219,7 @@ func (v *Service) serveScan(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	if t == nil {
 		return 0
 	}
-	r := Range{Part: part, From: u64(req[16:]), To: u64(req[24:]), Limit: min(int(u64(req)>>32), len(rep)/entryBytes), Down: req[1]&flagDown != 0}
+	r := Range{Part: part, From: wire.Get64(req[16:]), To: wire.Get64(req[24:]), Limit: min(int(wire.Get64(req)>>32), len(rep)/entryBytes), Down: req[1]&flagDown != 0}
 	found := t.found[c.Machine()][:0]
 	switch at := req[1]&flagAt != 0; {
 	case at && (t.dated == nil || len(req) == requestBytes):
@@ -230,8 +231,8 @@ func (v *Service) serveScan(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 		found = t.scanLocal(c, r, found)
 	}
 	for i, e := range found {
-		put64(rep[i*entryBytes:], e.Key)
-		put64(rep[i*entryBytes+8:], e.Value)
+		wire.Put64(rep[i*entryBytes:], e.Key)
+		wire.Put64(rep[i*entryBytes+8:], e.Value)
 	}
 	t.found[c.Machine()] = found
 	return len(found) * entryBytes
@@ -245,14 +246,14 @@ func (v *Service) serveChange(c *r2.Co, req, rep []byte, insert bool) int {
 	}
 	var err error
 	n := 1
-	key, value := u64(req[16:]), u64(req[24:])
+	key, value := wire.Get64(req[16:]), wire.Get64(req[24:])
 	switch dated := req[1]&flagDated != 0; {
 	case dated && t.dated == nil:
 		return 1
 	case dated && insert:
 		var guard uint64
 		guard, err = t.dated.enterLocal(c, part, key, value)
-		put64(rep[1:], guard)
+		wire.Put64(rep[1:], guard)
 		n += guardBytes
 	case dated:
 		err = t.dated.retireLocal(c, part, key, value)

@@ -2,7 +2,6 @@ package ordered
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -172,7 +171,4 @@ func newTable(cl *r2.Cluster, s Spec) (*Table, error) {
 	return t, nil
 }
 
-func u64(b []byte) uint64                         { return binary.LittleEndian.Uint64(b) }
-func add64(b []byte, v uint64) []byte             { return binary.LittleEndian.AppendUint64(b, v) }
-func put64(b []byte, v uint64)                    { binary.LittleEndian.PutUint64(b, v) }
 func (t *Table) local(c *r2.Co, part uint64) bool { return t.Primary(part) == c.Machine() }

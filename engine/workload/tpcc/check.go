@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 	"drtmx/engine/workload"
 )
 
@@ -104,7 +105,7 @@ func (a *audit) indexes() (bad string) {
 		placed, waiting := uint64(0), uint64(0)
 		b.placed.Entries(d, func(e store.Entry) {
 			o := a.now(Order, b.orderKey(d, min(e.Value, b.orders-1)))
-			if o[oLines] == 0 || placedKey(uint64(u32(o[oCustomer:])), e.Value) != e.Key {
+			if o[oLines] == 0 || placedKey(uint64(wire.Get32(o[oCustomer:])), e.Value) != e.Key {
 				bad = fmt.Sprintf("order %d of district %d is not that of customer %d, as its index says", e.Value+1, d, e.Key>>orderBits)
 			}
 			placed++
@@ -179,15 +180,15 @@ func (a *audit) touch(d uint64) { a.touched[d], a.moved[d/a.b.districts] = true,
 func (a *audit) histories() {
 	b := a.b
 	sum := func(h []byte, sign int64) {
-		amount := sign * int64(u32(h[hAmount:]))
+		amount := sign * int64(wire.Get32(h[hAmount:]))
 		if amount == 0 {
 			return
 		}
 		// Of a row that says nonsense some district gets the payment, and complains.
-		d := (uint64(u16(h[hWare:]))*b.districts + uint64(h[hDistrict])) % (b.warehouses * b.districts)
+		d := (uint64(wire.Get16(h[hWare:]))*b.districts + uint64(h[hDistrict])) % (b.warehouses * b.districts)
 		a.touch(d)
 		a.paid[d] += amount
-		a.payments[b.customerKey(uint64(u16(h[hCWare:]))*b.districts+uint64(h[hCDistrict]), uint64(u32(h[hCustomer:])))] += amount
+		a.payments[b.customerKey(uint64(wire.Get16(h[hCWare:]))*b.districts+uint64(h[hCDistrict]), uint64(wire.Get32(h[hCustomer:])))] += amount
 	}
 	a.each(History, func(_ uint64, now, before []byte) {
 		sum(now, 1)
@@ -243,8 +244,8 @@ func (a *audit) order(key uint64) {
 		due, was = due+owed(l), was+owed(old)
 		a.line(key, n, now, l)
 	}
-	a.charge(b.customerKey(d, uint64(u32(now[oCustomer:]))), due)
-	a.charge(b.customerKey(d, uint64(u32(before[oCustomer:]))), -was)
+	a.charge(b.customerKey(d, uint64(wire.Get32(now[oCustomer:]))), due)
+	a.charge(b.customerKey(d, uint64(wire.Get32(before[oCustomer:]))), -was)
 }
 
 func (a *audit) charge(customer uint64, amount int64) {
@@ -258,7 +259,7 @@ func owed(line []byte) int64 {
 	if present(line[lQuantity:][:2]) == 0 || i64(line[lDelivery:]) == 0 {
 		return 0
 	}
-	return int64(u32(line[lAmount:]))
+	return int64(wire.Get32(line[lAmount:]))
 }
 
 // line is conditions 6 and 7 of one line.
@@ -287,7 +288,7 @@ func (a *audit) customers() {
 	a.each(Customer, func(key uint64, now, before []byte) {
 		d := key / a.b.customers
 		a.touch(d)
-		a.delivered[d] += int64(u32(now[cDeliveries:])) - int64(u32(before[cDeliveries:]))
+		a.delivered[d] += int64(wire.Get32(now[cDeliveries:])) - int64(wire.Get32(before[cDeliveries:]))
 		balance := i64(now[cBalance:]) - i64(before[cBalance:])
 		if want := a.charged[key] - a.payments[key]; balance != want {
 			a.fail(10, "the balance of customer %d of district %d changed by %d, deliveries less payments by %d", key%a.b.customers, d, balance, want)
@@ -321,7 +322,7 @@ func notZero(m map[uint64]int64) (n int) {
 func (a *audit) district(d uint64) {
 	b := a.b
 	dist := a.now(District, d)
-	next, ytd := uint64(u32(dist[dNext:]))-1, i64(dist[dYTD:])
+	next, ytd := uint64(wire.Get32(dist[dNext:]))-1, i64(dist[dYTD:])
 	if next > b.orders || next < b.customers {
 		a.fail(2, "the next order of district %d is %d", d, next+1)
 		return

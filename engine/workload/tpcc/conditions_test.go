@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/history"
 	"drtmx/engine/occ"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -69,7 +70,7 @@ func TestConditions(t *testing.T) {
 			return change(tx, District, d, func(v []byte) { putI64(v[dYTD:], i64(v[dYTD:])+1) })
 		}},
 		{"a number is skipped", "2", func(b *Bench, tx *txn.Tx) error {
-			return change(tx, District, d, func(v []byte) { put32(v[dNext:], uint32(b.customers)+2) })
+			return change(tx, District, d, func(v []byte) { wire.Put32(v[dNext:], uint32(b.customers)+2) })
 		}},
 		{"an order waits no longer, others before it do", "3 5 11", func(b *Bench, tx *txn.Tx) error {
 			return tx.Delete(NewOrder, order(b))
@@ -88,13 +89,13 @@ func TestConditions(t *testing.T) {
 			return change(tx, Order, order(b), func(v []byte) { v[oLines] = 4 })
 		}},
 		{"a line is gone", "4 6", func(b *Bench, tx *txn.Tx) error {
-			return change(tx, OrderLine, line(b), func(v []byte) { put16(v[lQuantity:], 0) })
+			return change(tx, OrderLine, line(b), func(v []byte) { wire.Put16(v[lQuantity:], 0) })
 		}},
 		{"a line moves to another order", "6", func(b *Bench, tx *txn.Tx) error {
-			if err := change(tx, OrderLine, line(b), func(v []byte) { put16(v[lQuantity:], 0) }); err != nil {
+			if err := change(tx, OrderLine, line(b), func(v []byte) { wire.Put16(v[lQuantity:], 0) }); err != nil {
 				return err
 			}
-			return change(tx, OrderLine, b.lineKey(order(b), maxLines-1), func(v []byte) { put16(v[lQuantity:], 1) })
+			return change(tx, OrderLine, b.lineKey(order(b), maxLines-1), func(v []byte) { wire.Put16(v[lQuantity:], 1) })
 		}},
 		{"an order has a carrier and its lines no date", "5 7", func(b *Bench, tx *txn.Tx) error {
 			return change(tx, Order, order(b), func(v []byte) { v[oCarrier] = 1 })
@@ -103,16 +104,16 @@ func TestConditions(t *testing.T) {
 			return change(tx, OrderLine, line(b), func(v []byte) { putI64(v[lDelivery:], loadDate) })
 		}},
 		{"a delivered line costs more", "10 12", func(b *Bench, tx *txn.Tx) error {
-			return change(tx, OrderLine, b.lineKey(b.orderKey(d, 0), 1), func(v []byte) { put32(v[lAmount:], 100) })
+			return change(tx, OrderLine, b.lineKey(b.orderKey(d, 0), 1), func(v []byte) { wire.Put32(v[lAmount:], 100) })
 		}},
 		{"a payment was more", "8 9 10", func(b *Bench, tx *txn.Tx) error {
-			return change(tx, History, b.historyKey(d/b.districts, 5), func(v []byte) { put32(v[hAmount:], initialPayment+1) })
+			return change(tx, History, b.historyKey(d/b.districts, 5), func(v []byte) { wire.Put32(v[hAmount:], initialPayment+1) })
 		}},
 		{"a payment was another customer's", "10", func(b *Bench, tx *txn.Tx) error {
-			return change(tx, History, b.historyKey(d/b.districts, 5), func(v []byte) { put32(v[hCustomer:], u32(v[hCustomer:])^1) })
+			return change(tx, History, b.historyKey(d/b.districts, 5), func(v []byte) { wire.Put32(v[hCustomer:], wire.Get32(v[hCustomer:])^1) })
 		}},
 		{"a payment was another district's", "8 9", func(b *Bench, tx *txn.Tx) error { // and another warehouse's
-			return change(tx, History, b.historyKey(d/b.districts, 5), func(v []byte) { put16(v[hWare:], 0) })
+			return change(tx, History, b.historyKey(d/b.districts, 5), func(v []byte) { wire.Put16(v[hWare:], 0) })
 		}},
 		{"a customer has a cent more", "10 12", func(b *Bench, tx *txn.Tx) error {
 			return change(tx, Customer, b.customerKey(d, c), func(v []byte) { putI64(v[cBalance:], i64(v[cBalance:])+1) })

@@ -4,6 +4,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // drawDelivery begins a delivery: the runner's next transactions deliver an
@@ -35,7 +36,7 @@ func (r *runner) deliver(tx *txn.Tx) error {
 		return err
 	}
 	v[oCarrier] = r.carrier
-	c, lines := uint64(u32(v[oCustomer:])), min(uint64(v[oLines]), maxLines)
+	c, lines := uint64(wire.Get32(v[oCustomer:])), min(uint64(v[oLines]), maxLines)
 	r.refs = append(r.refs[:0], txn.Ref{Table: Customer, Key: b.customerKey(r.d, c%b.customers), Write: true})
 	for n := range lines {
 		r.refs = append(r.refs, txn.Ref{Table: OrderLine, Key: b.lineKey(key, n), Write: true})
@@ -49,7 +50,7 @@ func (r *runner) deliver(tx *txn.Tx) error {
 			return err
 		}
 		putI64(v[lDelivery:], r.now())
-		sum += int64(u32(v[lAmount:]))
+		sum += int64(wire.Get32(v[lAmount:]))
 	}
 	if v, err = tx.Update(Customer, b.customerKey(r.d, c%b.customers)); err != nil {
 		return err
@@ -91,7 +92,7 @@ func (r *runner) oldest(tx *txn.Tx) (o uint64, ok bool, err error) {
 		if err != nil {
 			return 0, false, err
 		}
-		o = min(uint64(u32(dist[dNext:]))-1, b.orders)
+		o = min(uint64(wire.Get32(dist[dNext:]))-1, b.orders)
 	}
 	for ; o > 0; o-- {
 		before, err := r.waits(tx, o-1)

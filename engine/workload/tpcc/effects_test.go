@@ -12,6 +12,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -93,7 +94,7 @@ func (m *model) run(typ int) error {
 	return m.r.Next()
 }
 
-func (m *model) next(d uint64) uint64 { return uint64(u32(m.Row(District, d)[dNext:])) - 1 }
+func (m *model) next(d uint64) uint64 { return uint64(wire.Get32(m.Row(District, d)[dNext:])) - 1 }
 
 // order is new-order, and looks at what one has done that is about to be rolled back: all
 // but its last line (clause 2.4.2.3).
@@ -125,16 +126,16 @@ func (m *model) newOrder() {
 		return
 	}
 	o := m.next(d)
-	put32(m.Row(District, d)[dNext:], uint32(o)+2)
+	wire.Put32(m.Row(District, d)[dNext:], uint32(o)+2)
 	order := m.Row(Order, b.orderKey(d, o))
-	put32(order[oCustomer:], uint32(m.r.c))
+	wire.Put32(order[oCustomer:], uint32(m.r.c))
 	putI64(order[oEntry:], marked)
-	put32(order[oNumber:], uint32(o)+1)
-	put16(order[oWare:], uint16(m.r.w))
+	wire.Put32(order[oNumber:], uint32(o)+1)
+	wire.Put16(order[oWare:], uint16(m.r.w))
 	order[oDistrict], order[oLines], order[oAllLocal] = byte(d%b.districts), byte(in.lines), 1
 	waits := m.Row(NewOrder, b.orderKey(d, o))
-	put32(waits[nOrder:], uint32(o)+1)
-	put16(waits[nWare:], uint16(m.r.w))
+	wire.Put32(waits[nOrder:], uint32(o)+1)
+	wire.Put16(waits[nWare:], uint16(m.r.w))
 	waits[nDistrict], waits[nPresent] = byte(d%b.districts), 1
 	items := map[uint64]bool{}
 	for n := range in.lines {
@@ -149,12 +150,12 @@ func (m *model) newOrder() {
 		}
 		m.take(l.supply, l.item, l.quantity)
 		line := m.Row(OrderLine, b.lineKey(b.orderKey(d, o), uint64(n)))
-		put32(line[lItem:], uint32(l.item))
-		put16(line[lSupply:], uint16(l.supply))
-		put16(line[lQuantity:], uint16(l.quantity))
-		put32(line[lAmount:], l.quantity*u32(m.Row(Item, l.item)[iPrice:]))
-		put32(line[lOrder:], uint32(o)+1)
-		put16(line[lWare:], uint16(m.r.w))
+		wire.Put32(line[lItem:], uint32(l.item))
+		wire.Put16(line[lSupply:], uint16(l.supply))
+		wire.Put16(line[lQuantity:], uint16(l.quantity))
+		wire.Put32(line[lAmount:], l.quantity*wire.Get32(m.Row(Item, l.item)[iPrice:]))
+		wire.Put32(line[lOrder:], uint32(o)+1)
+		wire.Put16(line[lWare:], uint16(m.r.w))
 		line[lDistrict], line[lNumber] = byte(d%b.districts), byte(n)+1
 		copy(line[lDist:], m.Row(StockData, b.stockKey(l.supply, l.item))[24*(d%b.districts):][:24])
 	}
@@ -163,16 +164,16 @@ func (m *model) newOrder() {
 // take is clause 2.4.2.2 on the stock.
 func (m *model) take(w, item uint64, quantity uint32) {
 	s := m.Row(Stock, m.b.stockKey(w, item))
-	left := int(u32(s[sQuantity:])) - int(quantity)
+	left := int(wire.Get32(s[sQuantity:])) - int(quantity)
 	if left < 10 {
 		left += 91
 		m.Seen["stock filled up"]++
 	}
-	put32(s[sQuantity:], uint32(left))
-	put32(s[sYTD:], u32(s[sYTD:])+quantity)
-	put32(s[sOrders:], u32(s[sOrders:])+1)
+	wire.Put32(s[sQuantity:], uint32(left))
+	wire.Put32(s[sYTD:], wire.Get32(s[sYTD:])+quantity)
+	wire.Put32(s[sOrders:], wire.Get32(s[sOrders:])+1)
 	if w != m.r.w {
-		put32(s[sRemote:], u32(s[sRemote:])+1)
+		wire.Put32(s[sRemote:], wire.Get32(s[sRemote:])+1)
 	}
 }
 
@@ -210,26 +211,26 @@ func (m *model) payment() {
 	putI64(d[dYTD:], i64(d[dYTD:])+amount)
 	putI64(v[cBalance:], i64(v[cBalance:])-amount)
 	put48(v[cYTD:], i48(v[cYTD:])+amount)
-	put32(v[cPayments:], u32(v[cPayments:])+1)
+	wire.Put32(v[cPayments:], wire.Get32(v[cPayments:])+1)
 	if string(v[cCredit:][:2]) == "BC" {
 		m.Seen["bad credit"]++
 		note := make([]byte, cHistoryCopy)
-		put32(note, uint32(c))
-		put32(note[4:], uint32(r.cd))
-		put32(note[8:], uint32(r.d))
-		put32(note[12:], r.amount)
+		wire.Put32(note, uint32(c))
+		wire.Put32(note[4:], uint32(r.cd))
+		wire.Put32(note[8:], uint32(r.d))
+		wire.Put32(note[12:], r.amount)
 		copy(v[cData:], append(note, v[cData:][:cDataBytes]...)[:cDataBytes])
 	}
 	h := m.Row(History, b.historyKey(r.w, r.history))
-	if u32(h[hAmount:]) != 0 {
+	if wire.Get32(h[hAmount:]) != 0 {
 		m.T.Errorf("payment %d of warehouse %d was there", r.history, r.w)
 	}
-	put32(h[hCustomer:], uint32(c))
+	wire.Put32(h[hCustomer:], uint32(c))
 	h[hCDistrict], h[hDistrict] = byte(r.cd%b.districts), byte(r.d%b.districts)
-	put16(h[hCWare:], uint16(r.cd/b.districts))
-	put16(h[hWare:], uint16(r.w))
+	wire.Put16(h[hCWare:], uint16(r.cd/b.districts))
+	wire.Put16(h[hWare:], uint16(r.w))
 	putI64(h[hDate:], marked)
-	put32(h[hAmount:], r.amount)
+	wire.Put32(h[hAmount:], r.amount)
 }
 
 // orderStatus looks at what was found: the lines of the customer's last order.
@@ -237,7 +238,7 @@ func (m *model) orderStatus() {
 	b, d, c := m.b, m.r.cd, m.customer()
 	for o := m.next(d); o > 0; o-- {
 		order := m.Row(Order, b.orderKey(d, o-1))
-		if uint64(u32(order[oCustomer:])) != c {
+		if uint64(wire.Get32(order[oCustomer:])) != c {
 			continue
 		}
 		if o > b.customers {
@@ -263,12 +264,12 @@ func (m *model) delivery() {
 		}
 		clear(waits)
 		order[oCarrier] = m.r.carrier
-		v := m.Row(Customer, b.customerKey(d, uint64(u32(order[oCustomer:]))))
-		put32(v[cDeliveries:], u32(v[cDeliveries:])+1)
+		v := m.Row(Customer, b.customerKey(d, uint64(wire.Get32(order[oCustomer:]))))
+		wire.Put32(v[cDeliveries:], wire.Get32(v[cDeliveries:])+1)
 		for n := range uint64(order[oLines]) {
 			line := m.Row(OrderLine, b.lineKey(b.orderKey(d, o), n))
 			putI64(line[lDelivery:], marked)
-			putI64(v[cBalance:], i64(v[cBalance:])+int64(u32(line[lAmount:])))
+			putI64(v[cBalance:], i64(v[cBalance:])+int64(wire.Get32(line[lAmount:])))
 		}
 		m.Seen["delivered"]++
 		return
@@ -285,8 +286,8 @@ func (m *model) stockLevel() {
 		servers[b.server(w)] = true
 		for o := m.next(d) - 20; o < m.next(d); o++ {
 			for n := range uint64(m.Row(Order, b.orderKey(d, o))[oLines]) {
-				stock := b.stockKey(w, uint64(u32(m.Row(OrderLine, b.lineKey(b.orderKey(d, o), n))[lItem:])))
-				if u32(m.Row(Stock, stock)[sQuantity:]) < m.r.threshold {
+				stock := b.stockKey(w, uint64(wire.Get32(m.Row(OrderLine, b.lineKey(b.orderKey(d, o), n))[lItem:])))
+				if wire.Get32(m.Row(Stock, stock)[sQuantity:]) < m.r.threshold {
 					low[stock] = true
 				}
 			}

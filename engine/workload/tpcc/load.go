@@ -1,6 +1,9 @@
 package tpcc
 
-import "drtmx/engine/workload"
+import (
+	"drtmx/engine/wire"
+	"drtmx/engine/workload"
+)
 
 // The population (clause 4.3.3): every row is a pure function of its key, so that
 // nothing is stored of rows that nobody touches.
@@ -23,15 +26,15 @@ func (b *Bench) initialDistrictYTD() int64  { return int64(b.customers) * initia
 func (b *Bench) initWarehouse(key uint64, v []byte) {
 	x := b.bits(Warehouse, key)
 	put48(v[wYTD:], b.initialWarehouseYTD())
-	put16(v[wTax:], uint16(x.Below(2001)))
+	wire.Put16(v[wTax:], uint16(x.Below(2001)))
 	x.Text(v[wText:])
 }
 
 func (b *Bench) initDistrict(key uint64, v []byte) {
 	x := b.bits(District, key)
 	putI64(v[dYTD:], b.initialDistrictYTD())
-	put32(v[dNext:], uint32(b.customers)+1)
-	put16(v[dTax:], uint16(x.Below(2001)))
+	wire.Put32(v[dNext:], uint32(b.customers)+1)
+	wire.Put16(v[dTax:], uint16(x.Below(2001)))
 	x.Text(v[dText:])
 }
 
@@ -39,10 +42,10 @@ func (b *Bench) initCustomer(key uint64, v []byte) {
 	x := b.bits(Customer, key)
 	putI64(v[cBalance:], -initialPayment)
 	put48(v[cYTD:], initialPayment)
-	put32(v[cPayments:], 1)
-	put32(v[cSince:], loadDate)
-	put32(v[cLimit:], creditLimit)
-	put16(v[cDiscount:], uint16(x.Below(5001)))
+	wire.Put32(v[cPayments:], 1)
+	wire.Put32(v[cSince:], loadDate)
+	wire.Put32(v[cLimit:], creditLimit)
+	wire.Put16(v[cDiscount:], uint16(x.Below(5001)))
 	copy(v[cCredit:], "GC")
 	if x.Below(10) == 0 {
 		copy(v[cCredit:], "BC")
@@ -72,13 +75,13 @@ func (b *Bench) initHistory(key uint64, v []byte) {
 
 // setHistory writes all columns but the data.
 func (b *Bench) setHistory(v []byte, district, cDistrict, c uint64, date int64, amount uint32) {
-	put32(v[hCustomer:], uint32(c))
+	wire.Put32(v[hCustomer:], uint32(c))
 	v[hCDistrict] = byte(cDistrict % b.districts)
-	put16(v[hCWare:], uint16(cDistrict/b.districts))
+	wire.Put16(v[hCWare:], uint16(cDistrict/b.districts))
 	v[hDistrict] = byte(district % b.districts)
-	put16(v[hWare:], uint16(district/b.districts))
+	wire.Put16(v[hWare:], uint16(district/b.districts))
 	putI64(v[hDate:], date)
-	put32(v[hAmount:], amount)
+	wire.Put32(v[hAmount:], amount)
 }
 
 func (b *Bench) initNewOrder(key uint64, v []byte) {
@@ -89,8 +92,8 @@ func (b *Bench) initNewOrder(key uint64, v []byte) {
 }
 
 func (b *Bench) setNewOrder(v []byte, district, o uint64) {
-	put32(v[nOrder:], uint32(o)+1)
-	put16(v[nWare:], uint16(district/b.districts))
+	wire.Put32(v[nOrder:], uint32(o)+1)
+	wire.Put16(v[nWare:], uint16(district/b.districts))
 	v[nDistrict] = byte(district % b.districts)
 	v[nPresent] = 1
 }
@@ -108,10 +111,10 @@ func (b *Bench) initOrder(key uint64, v []byte) {
 }
 
 func (b *Bench) setOrder(v []byte, district, o, c uint64, date int64, lines int, allLocal bool) {
-	put32(v[oCustomer:], uint32(c))
+	wire.Put32(v[oCustomer:], uint32(c))
 	putI64(v[oEntry:], date)
-	put32(v[oNumber:], uint32(o)+1)
-	put16(v[oWare:], uint16(district/b.districts))
+	wire.Put32(v[oNumber:], uint32(o)+1)
+	wire.Put16(v[oWare:], uint16(district/b.districts))
 	v[oDistrict] = byte(district % b.districts)
 	v[oCarrier] = 0
 	v[oLines] = byte(lines)
@@ -162,22 +165,22 @@ func (b *Bench) initOrderLine(key uint64, v []byte) {
 // setOrderLine writes all columns but the dist-info, not delivered.
 func (b *Bench) setOrderLine(v []byte, district, o, n, item, supply uint64, quantity uint16, amount uint32) {
 	putI64(v[lDelivery:], 0)
-	put32(v[lItem:], uint32(item))
-	put16(v[lSupply:], uint16(supply))
-	put16(v[lQuantity:], quantity)
-	put32(v[lAmount:], amount)
+	wire.Put32(v[lItem:], uint32(item))
+	wire.Put16(v[lSupply:], uint16(supply))
+	wire.Put16(v[lQuantity:], quantity)
+	wire.Put32(v[lAmount:], amount)
 	if len(v) == shortLineBytes {
 		return
 	}
-	put32(v[lOrder:], uint32(o)+1)
-	put16(v[lWare:], uint16(district/b.districts))
+	wire.Put32(v[lOrder:], uint32(o)+1)
+	wire.Put16(v[lWare:], uint16(district/b.districts))
 	v[lDistrict] = byte(district % b.districts)
 	v[lNumber] = byte(n) + 1
 }
 
 func (b *Bench) initStock(key uint64, v []byte) {
 	x := b.bits(Stock, key)
-	put32(v[sQuantity:], uint32(10+x.Below(91)))
+	wire.Put32(v[sQuantity:], uint32(10+x.Below(91)))
 }
 
 func (b *Bench) initStockData(key uint64, v []byte) {
@@ -188,8 +191,8 @@ func (b *Bench) initStockData(key uint64, v []byte) {
 
 func (b *Bench) initItem(key uint64, v []byte) {
 	x := b.bits(Item, key%b.items) // the same on every server
-	put32(v[iImage:], uint32(1+x.Below(10_000)))
-	put32(v[iPrice:], uint32(100+x.Below(9_901)))
+	wire.Put32(v[iImage:], uint32(1+x.Below(10_000)))
+	wire.Put32(v[iPrice:], uint32(100+x.Below(9_901)))
 	x.Text(v[iName:])
 	original(&x, v[iData:][:sDataBytes])
 }

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // drawCustomer picks a customer of a district: six of ten by last name.
@@ -84,8 +85,8 @@ func pay(v []byte, c, cd, d, amount uint32) {
 	copy(data[cHistoryCopy:], data)
 	note := data[:cHistoryCopy]
 	clear(note)
-	put32(note, c)
-	put32(note[4:], cd)
-	put32(note[8:], d)
-	put32(note[12:], amount)
+	wire.Put32(note, c)
+	wire.Put32(note[4:], cd)
+	wire.Put32(note[8:], d)
+	wire.Put32(note[12:], amount)
 }

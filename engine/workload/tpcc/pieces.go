@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // The transactions in pieces, for protocols that reorder them. Only the number that a new-order takes from its district is
@@ -15,18 +16,18 @@ var (
 		add32(v[dNext:], 1)
 	}})
 	districtPiece = txn.NewOp(txn.Op{Name: "tpcc.district-paid", Immediate: true, Writes: true, F: func(v, input, _ []byte) {
-		putI64(v[dYTD:], i64(v[dYTD:])+int64(u32(input)))
+		putI64(v[dYTD:], i64(v[dYTD:])+int64(wire.Get32(input)))
 	}})
 	taxPiece       = txn.NewOp(txn.Op{Name: "tpcc.tax", Output: 2, F: func(v, _, output []byte) { copy(output, v[wTax:]) }})
 	warehousePiece = txn.NewOp(txn.Op{Name: "tpcc.warehouse-paid", Writes: true, F: func(v, input, _ []byte) {
-		put48(v[wYTD:], i48(v[wYTD:])+int64(u32(input)))
+		put48(v[wYTD:], i48(v[wYTD:])+int64(wire.Get32(input)))
 	}})
 	discountPiece = txn.NewOp(txn.Op{Name: "tpcc.discount", Output: 2, F: func(v, _, output []byte) { copy(output, v[cDiscount:]) }})
 	customerPiece = txn.NewOp(txn.Op{Name: "tpcc.customer-pays", Writes: true, F: func(v, input, _ []byte) {
-		pay(v, u32(input), u32(input[4:]), u32(input[8:]), u32(input[12:]))
+		pay(v, wire.Get32(input), wire.Get32(input[4:]), wire.Get32(input[8:]), wire.Get32(input[12:]))
 	}})
 	stockPiece = txn.NewOp(txn.Op{Name: "tpcc.stock", Writes: true, F: func(v, input, _ []byte) {
-		takeGoods(v, u32(input), input[4] != 0)
+		takeGoods(v, wire.Get32(input), input[4] != 0)
 	}})
 	insertPiece = txn.NewOp(txn.Op{Name: "tpcc.insert", Inserts: true, F: func(v, input, _ []byte) { copy(v, input) }})
 )
@@ -54,7 +55,7 @@ func (r *runner) piecedNewOrder(tx *txn.Tx) error {
 	for i := range in.lines {
 		l := &in.line[i]
 		var input [5]byte
-		if put32(input[:], l.quantity); l.supply != r.w {
+		if wire.Put32(input[:], l.quantity); l.supply != r.w {
 			input[4] = 1
 		}
 		if _, err := tx.Apply(Stock, b.stockKey(l.supply, l.item), stockPiece, input[:]); err != nil {
@@ -64,7 +65,7 @@ func (r *runner) piecedNewOrder(tx *txn.Tx) error {
 	if err := tx.Step(); err != nil {
 		return err
 	}
-	o := uint64(u32(next)) - 1
+	o := uint64(wire.Get32(next)) - 1
 	if o >= b.orders {
 		return tx.Fail(r.noRoom(o))
 	}
@@ -104,7 +105,7 @@ func (r *runner) insertPieces(tx *txn.Tx, o uint64) error {
 			return err
 		}
 		line := row[:b.lineBytes()]
-		b.setOrderLine(line, r.d, o, uint64(i), l.item, l.supply, uint16(l.quantity), l.quantity*u32(item[iPrice:]))
+		b.setOrderLine(line, r.d, o, uint64(i), l.item, l.supply, uint16(l.quantity), l.quantity*wire.Get32(item[iPrice:]))
 		if !b.opt.NewOrderOnly {
 			data, err := tx.Read(StockData, b.stockKey(l.supply, l.item))
 			if err != nil {
@@ -124,17 +125,17 @@ func (r *runner) insertPieces(tx *txn.Tx, o uint64) error {
 func (r *runner) piecedPayment(tx *txn.Tx, c uint64) error {
 	b := r.b
 	var input [16]byte
-	put32(input[:], r.amount)
+	wire.Put32(input[:], r.amount)
 	if _, err := tx.Apply(Warehouse, r.w, warehousePiece, input[:4]); err != nil {
 		return err
 	}
 	if _, err := tx.Apply(District, r.d, districtPiece, input[:4]); err != nil {
 		return err
 	}
-	put32(input[:], uint32(c))
-	put32(input[4:], uint32(r.cd))
-	put32(input[8:], uint32(r.d))
-	put32(input[12:], r.amount)
+	wire.Put32(input[:], uint32(c))
+	wire.Put32(input[4:], uint32(r.cd))
+	wire.Put32(input[8:], uint32(r.d))
+	wire.Put32(input[12:], r.amount)
 	if _, err := tx.Apply(Customer, b.customerKey(r.cd, c), customerPiece, input[:]); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -45,11 +46,11 @@ func populated(t *testing.T, b *Bench, w uint64) {
 	ytd, histories := int64(0), uint64(0)
 	paid, byDistrict := map[uint64]int64{}, map[uint64]int64{}
 	for h := range b.payments {
-		if v := value(b.initHistory, historyBytes, b.historyKey(w, h)); u32(v[hAmount:]) != 0 {
+		if v := value(b.initHistory, historyBytes, b.historyKey(w, h)); wire.Get32(v[hAmount:]) != 0 {
 			histories++
-			cd := uint64(u16(v[hCWare:]))*b.districts + uint64(v[hCDistrict])
-			paid[b.customerKey(cd, uint64(u32(v[hCustomer:])))] += int64(u32(v[hAmount:]))
-			byDistrict[uint64(u16(v[hWare:]))*b.districts+uint64(v[hDistrict])] += int64(u32(v[hAmount:]))
+			cd := uint64(wire.Get16(v[hCWare:]))*b.districts + uint64(v[hCDistrict])
+			paid[b.customerKey(cd, uint64(wire.Get32(v[hCustomer:])))] += int64(wire.Get32(v[hAmount:]))
+			byDistrict[uint64(wire.Get16(v[hWare:]))*b.districts+uint64(v[hDistrict])] += int64(wire.Get32(v[hAmount:]))
 		}
 	}
 	if histories != b.districts*b.customers {
@@ -68,8 +69,8 @@ func populated(t *testing.T, b *Bench, w uint64) {
 			if p := paid[b.customerKey(d, c)]; balance != charged-p || balance+i48(v[cYTD:]) != charged { // 10, 12
 				t.Fatalf("customer %d of district %d has a balance of %d after payments of %d, by the history %d, and deliveries of %d", c, d, balance, i48(v[cYTD:]), p, charged)
 			}
-			if u32(v[cPayments:]) != 1 || u32(v[cDeliveries:]) != 0 {
-				t.Fatalf("customer %d of district %d: %d payments, %d deliveries", c, d, u32(v[cPayments:]), u32(v[cDeliveries:]))
+			if wire.Get32(v[cPayments:]) != 1 || wire.Get32(v[cDeliveries:]) != 0 {
+				t.Fatalf("customer %d of district %d: %d payments, %d deliveries", c, d, wire.Get32(v[cPayments:]), wire.Get32(v[cDeliveries:]))
 			}
 		}
 	}
@@ -84,7 +85,7 @@ func orderedIn(t *testing.T, b *Bench, d uint64) map[uint64]int64 {
 	t.Helper()
 	charged, customers := map[uint64]int64{}, map[uint64]bool{}
 	waiting, lines := uint64(0), 0
-	next := uint64(u32(value(b.initDistrict, districtBytes, d)[dNext:])) - 1
+	next := uint64(wire.Get32(value(b.initDistrict, districtBytes, d)[dNext:])) - 1
 	if next != b.customers { // 2, with the orders below
 		t.Errorf("the next order of district %d is %d", d, next+1)
 	}
@@ -107,12 +108,12 @@ func orderedIn(t *testing.T, b *Bench, d uint64) map[uint64]int64 {
 				t.Fatalf("line %d of order %d of district %d: %v; the order has %d lines, delivered: %v", i+1, o+1, d, l, n, done)
 			}
 			if i < n && done {
-				charged[uint64(u32(v[oCustomer:]))] += int64(u32(l[lAmount:]))
+				charged[uint64(wire.Get32(v[oCustomer:]))] += int64(wire.Get32(l[lAmount:]))
 			}
 		}
 		lines += int(n)
 		if n != 0 {
-			customers[uint64(u32(v[oCustomer:]))] = true
+			customers[uint64(wire.Get32(v[oCustomer:]))] = true
 		}
 	}
 	if len(customers) != int(b.customers) || waiting != b.customers-b.initialDelivered() {
@@ -135,7 +136,7 @@ func TestRanges(t *testing.T) {
 	bed, b := workloadtest.Open(t, 0, cfg, New, Options{Warehouses: 2})
 	defer bed.Close()
 	const rows = 20_000
-	u16 := func(b []byte) uint32 { return uint32(u16(b)) }
+	u16 := func(b []byte) uint32 { return uint32(wire.Get16(b)) }
 	for _, x := range []struct {
 		what       string
 		init       func(uint64, []byte)

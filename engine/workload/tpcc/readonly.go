@@ -6,6 +6,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // drawOrderStatus picks the inputs of clause 2.6.1.
@@ -97,7 +98,7 @@ func (r *runner) stockLevel(tx *txn.Tx) error {
 			continue
 		}
 		district, _ := b.orderOf(x.Key / maxLines)
-		r.items = append(r.items, b.stockKey(district/b.districts, uint64(u32(v[lItem:]))%b.items))
+		r.items = append(r.items, b.stockKey(district/b.districts, uint64(wire.Get32(v[lItem:]))%b.items))
 	}
 	return r.countLow(tx)
 }
@@ -112,7 +113,7 @@ func (r *runner) listLines(tx *txn.Tx, d uint64) error {
 	if err != nil {
 		return err
 	}
-	next := min(uint64(u32(dist[dNext:]))-1, b.orders)
+	next := min(uint64(wire.Get32(dist[dNext:]))-1, b.orders)
 	list, err := tx.Scan(b.lines, store.Range{Part: d, From: next - min(next, lastOrders), To: next - 1, Limit: lastOrders})
 	if err != nil {
 		return err
@@ -142,7 +143,7 @@ func (r *runner) countLow(tx *txn.Tx) error {
 		if err != nil {
 			return err
 		}
-		if u32(v[sQuantity:]) < r.threshold {
+		if wire.Get32(v[sQuantity:]) < r.threshold {
 			r.low++
 		}
 	}

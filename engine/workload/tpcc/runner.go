@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 	"drtmx/engine/workload"
 )
 
@@ -144,7 +145,7 @@ func (r *runner) newOrder(tx *txn.Tx) error {
 	if err != nil {
 		return err
 	}
-	o := uint64(u32(dist[dNext:])) - 1
+	o := uint64(wire.Get32(dist[dNext:])) - 1
 	if o >= b.orders {
 		return r.noRoom(o)
 	}
@@ -202,7 +203,7 @@ func (r *runner) insertLine(tx *txn.Tx, o, order uint64, i int) error {
 	if err != nil {
 		return err
 	}
-	amount := l.quantity * u32(item[iPrice:])
+	amount := l.quantity * wire.Get32(item[iPrice:])
 	key := b.stockKey(l.supply, l.item)
 	stock, err := tx.Update(Stock, key)
 	if err != nil {
@@ -232,11 +233,11 @@ func (r *runner) setDist(line, data []byte) {
 
 // takeGoods takes goods from the stock, of a warehouse that is not the terminal's if remote.
 func takeGoods(stock []byte, quantity uint32, remote bool) {
-	left := u32(stock[sQuantity:])
+	left := wire.Get32(stock[sQuantity:])
 	if left < quantity+10 {
 		left += 91
 	}
-	put32(stock[sQuantity:], left-quantity)
+	wire.Put32(stock[sQuantity:], left-quantity)
 	add32(stock[sYTD:], quantity)
 	add32(stock[sOrders:], 1)
 	if remote {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 )
 
 // Table numbers.
@@ -122,15 +123,11 @@ const (
 	iData  = 32
 )
 
-func u16(b []byte) uint16       { return binary.LittleEndian.Uint16(b) }
-func u32(b []byte) uint32       { return binary.LittleEndian.Uint32(b) }
 func i64(b []byte) int64        { return int64(binary.LittleEndian.Uint64(b)) }
-func put16(b []byte, v uint16)  { binary.LittleEndian.PutUint16(b, v) }
-func put32(b []byte, v uint32)  { binary.LittleEndian.PutUint32(b, v) }
 func putI64(b []byte, v int64)  { binary.LittleEndian.PutUint64(b, uint64(v)) }
-func i48(b []byte) int64        { return int64(u32(b)) | int64(u16(b[4:]))<<32 }
-func put48(b []byte, v int64)   { put32(b, uint32(v)); put16(b[4:], uint16(v>>32)) }
-func add32(b []byte, by uint32) { put32(b, u32(b)+by) }
+func i48(b []byte) int64        { return int64(wire.Get32(b)) | int64(wire.Get16(b[4:]))<<32 }
+func put48(b []byte, v int64)   { wire.Put32(b, uint32(v)); wire.Put16(b[4:], uint16(v>>32)) }
+func add32(b []byte, by uint32) { wire.Put32(b, wire.Get32(b)+by) }
 
 // Everything is numbered from 0, orders too; the number that the district gives
 // out is one more. A district is numbered through the warehouses.

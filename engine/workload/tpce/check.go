@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 	"drtmx/engine/workload"
 )
 
@@ -133,12 +134,12 @@ func (a *audit) allTrades() {
 func (a *audit) trade(t uint64) {
 	b := a.b
 	now, before := a.now(Trade, t), a.before(Trade, t)
-	status, was := u32(now[tStatus:]), u32(before[tStatus:])
-	a.sum.changed += uint64(u32(now[tExecutor:]) - u32(before[tExecutor:]))
+	status, was := wire.Get32(now[tStatus:]), wire.Get32(before[tStatus:])
+	a.sum.changed += uint64(wire.Get32(now[tExecutor:]) - wire.Get32(before[tExecutor:]))
 	if status != 0 && was == 0 {
 		a.sum.ordered++
 	}
-	account := u64(now[tAccount:]) % (b.accounts * b.servers)
+	account := wire.Get64(now[tAccount:]) % (b.accounts * b.servers)
 	if status == completed && was != completed {
 		a.sum.completed++
 		a.sum.trades[b.brokerOf(account)]++
@@ -153,7 +154,7 @@ func (a *audit) trade(t uint64) {
 // settled is condition 6 of a trade.
 func (a *audit) settled(t, account uint64, done, onCash bool) {
 	e, f := a.now(Settlement, t), a.now(Cash, t)
-	hasE, hasF := u32(e[eDate:]) != 0, i64(f[fDate:]) != 0
+	hasE, hasF := wire.Get32(e[eDate:]) != 0, i64(f[fDate:]) != 0
 	switch {
 	case hasE != done || hasF != (done && onCash):
 		a.fail(6, "trade %d is completed: %v, paid in cash: %v, has a settlement: %v, a cash transaction: %v", t, done, onCash, hasE, hasF)
@@ -161,11 +162,11 @@ func (a *audit) settled(t, account uint64, done, onCash bool) {
 		a.fail(6, "trade %d is settled with %d, its cash transaction has %d", t, i64(e[eAmount:]), i64(f[fAmount:]))
 	}
 	was := a.before(Cash, t)
-	a.sum.changed += uint64(u32(f[fName:]) - u32(was[fName:]))
+	a.sum.changed += uint64(wire.Get32(f[fName:]) - wire.Get32(was[fName:]))
 	if amount := i64(f[fAmount:]) - i64(was[fAmount:]); amount != 0 {
 		a.sum.paid[account] += amount
 	}
-	a.sum.changed += uint64(u32(e[eCashType:]) - u32(a.before(Settlement, t)[eCashType:]))
+	a.sum.changed += uint64(wire.Get32(e[eCashType:]) - wire.Get32(a.before(Settlement, t)[eCashType:]))
 }
 
 // history is condition 7 of a trade.
@@ -176,7 +177,7 @@ func (a *audit) history(t uint64, status uint32, typ byte) {
 		if int(n) < len(list) && status != 0 && list[n] <= status {
 			want = list[n]
 		}
-		if has := u32(a.now(TradeHistory, t*histories+n)[zStatus:]); has != want {
+		if has := wire.Get32(a.now(TradeHistory, t*histories+n)[zStatus:]); has != want {
 			a.fail(7, "trade %d of type %d with status %d has status %d in row %d of its history, not %d", t, typ, status, has, n, want)
 		}
 	}
@@ -185,12 +186,12 @@ func (a *audit) history(t uint64, status uint32, typ byte) {
 // request is condition 8 of a trade.
 func (a *audit) request(t uint64, status uint32, trade []byte) {
 	q := a.now(TradeRequest, t)
-	quantity := u32(q[qQuantity:])
+	quantity := wire.Get32(q[qQuantity:])
 	switch {
 	case (quantity != 0) != (status == pending):
 		a.fail(8, "trade %d has status %d and a request of %d", t, status, quantity)
-	case quantity != 0 && (quantity != u32(trade[tQuantity:]) || a.b.symbol(q[qSymbol:]) != a.b.symbol(trade[tSymbol:])):
-		a.fail(8, "trade %d of %d of security %d has a request of %d of security %d", t, u32(trade[tQuantity:]), a.b.symbol(trade[tSymbol:]), quantity, a.b.symbol(q[qSymbol:]))
+	case quantity != 0 && (quantity != wire.Get32(trade[tQuantity:]) || a.b.symbol(q[qSymbol:]) != a.b.symbol(trade[tSymbol:])):
+		a.fail(8, "trade %d of %d of security %d has a request of %d of security %d", t, wire.Get32(trade[tQuantity:]), a.b.symbol(trade[tSymbol:]), quantity, a.b.symbol(q[qSymbol:]))
 	}
 }
 
@@ -205,7 +206,7 @@ func (a *audit) closed(t, account uint64, done bool, trade []byte) {
 	}
 	want := int64(0)
 	if done {
-		want = int64(u32(trade[tQuantity:]))
+		want = int64(wire.Get32(trade[tQuantity:]))
 		if sells(trade[tType]) {
 			want = -want
 		}
@@ -224,7 +225,7 @@ func (a *audit) allHoldings() {
 	a.each(Holding, func(key uint64, now, before []byte) {
 		by := i32(now[hQuantity:]) - i32(before[hQuantity:])
 		trade := a.now(Trade, key)
-		account := u64(trade[tAccount:]) % (b.accounts * b.servers)
+		account := wire.Get64(trade[tAccount:]) % (b.accounts * b.servers)
 		if slot, ok := b.slotOf(account, b.symbol(trade[tSymbol:])); ok && by != 0 {
 			a.sum.holdings[place{account, slot}] += by
 		}
@@ -298,12 +299,12 @@ func (a *audit) lastTrades() {
 		if fed == 0 {
 			continue
 		}
-		if has := u64(a.now(LastTrade, uint64(s))[lVolume:]); has != fed {
+		if has := wire.Get64(a.now(LastTrade, uint64(s))[lVolume:]); has != fed {
 			a.fail(9, "security %d has a volume of %d, it was fed %d", s, has, fed)
 		}
 	}
 	a.each(LastTrade, func(key uint64, now, _ []byte) {
-		if has := u64(now[lVolume:]); has != a.b.done.fed[key] {
+		if has := wire.Get64(now[lVolume:]); has != a.b.done.fed[key] {
 			a.fail(9, "security %d has a volume of %d, it was fed %d", key, has, a.b.done.fed[key])
 		}
 	})
@@ -317,16 +318,16 @@ func (a *audit) indexes() (bad string) {
 	waiting := map[uint64]uint64{}
 	held, closed := map[uint64]int64{}, map[uint64]bool{}
 	a.each(Trade, func(_ uint64, now, before []byte) {
-		if u32(now[tStatus:]) != 0 && u32(before[tStatus:]) == 0 {
-			perAccount[customerOf(u64(now[tAccount:]))]++
+		if wire.Get32(now[tStatus:]) != 0 && wire.Get32(before[tStatus:]) == 0 {
+			perAccount[customerOf(wire.Get64(now[tAccount:]))]++
 			perSecurity[b.symbol(now[tSymbol:])]++
-			if u32(now[tStatus:]) == pending {
+			if wire.Get32(now[tStatus:]) == pending {
 				waiting[b.symbol(now[tSymbol:])]++
 			}
 		}
 	})
 	a.each(Holding, func(key uint64, now, before []byte) {
-		c := customerOf(u64(a.now(Trade, key)[tAccount:]))
+		c := customerOf(wire.Get64(a.now(Trade, key)[tAccount:]))
 		is, was := i32(now[hQuantity:]) != 0, i32(before[hQuantity:]) != 0
 		switch closed[key] = !is; {
 		case is && !was:
@@ -352,7 +353,7 @@ func (a *audit) indexes() (bad string) {
 			continue
 		}
 		b.asked.Entries(k, func(e store.Entry) {
-			if q := a.now(TradeRequest, e.Value); u32(q[qQuantity:]) == 0 || u64(q[qBroker:]) != k {
+			if q := a.now(TradeRequest, e.Value); wire.Get32(q[qQuantity:]) == 0 || wire.Get64(q[qBroker:]) != k {
 				report("trade %d waits by the index of broker %d and has no such request", e.Value, k)
 			}
 		})
@@ -374,7 +375,7 @@ func (a *audit) accountIndex(c, trades uint64, report func(format string, args .
 			return
 		}
 		v := a.now(Trade, e.Value)
-		if account := u64(v[tAccount:]); u32(v[tStatus:]) == 0 || b.accountKey(account, e.Value) != e.Key || customerOf(account) != c {
+		if account := wire.Get64(v[tAccount:]); wire.Get32(v[tStatus:]) == 0 || b.accountKey(account, e.Value) != e.Key || customerOf(account) != c {
 			report("trade %d is none of customer %d, as an index says", e.Value, c)
 		}
 	})
@@ -411,7 +412,7 @@ func (a *audit) securityIndexes(s, more, waiting uint64, report func(format stri
 			if _, _, ok := b.initialTrade(e.Value); ok {
 				return
 			}
-			if v := a.now(Trade, e.Value); u32(v[tStatus:]) == 0 || b.symbol(v[tSymbol:]) != s {
+			if v := a.now(Trade, e.Value); wire.Get32(v[tStatus:]) == 0 || b.symbol(v[tSymbol:]) != s {
 				report("trade %d is none of security %d, as its index says", e.Value, s)
 			}
 		})
@@ -424,7 +425,7 @@ func (a *audit) securityIndexes(s, more, waiting uint64, report func(format stri
 	}
 	n := uint64(0)
 	b.offered.Entries(s, func(e store.Entry) {
-		if u32(a.now(TradeRequest, e.Value)[qQuantity:]) == 0 {
+		if wire.Get32(a.now(TradeRequest, e.Value)[qQuantity:]) == 0 {
 			report("trade %d waits by the index of security %d and has no request", e.Value, s)
 		}
 		n++

@@ -3,6 +3,7 @@ package tpce
 import (
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // drawDetail picks the inputs of security-detail: 5 to 20 days of the daily market.
@@ -31,17 +32,17 @@ func (r *runner) securityDetail(tx *txn.Tx) error {
 	if _, err := r.common(tx, Exchange, exchanges, exchange); err != nil {
 		return err
 	}
-	company := u64(security[vCompany:]) % (b.companies * b.servers)
+	company := wire.Get64(security[vCompany:]) % (b.companies * b.servers)
 	v, err := tx.Read(Company, company)
 	if err != nil {
 		return err
 	}
-	if _, err := r.common(tx, Industry, industries, uint64(u16(v[oIndustry:]))); err != nil {
+	if _, err := r.common(tx, Industry, industries, uint64(wire.Get16(v[oIndustry:]))); err != nil {
 		return err
 	}
 	perMachine := b.companies + b.customers + exchanges
 	there := b.addressKey(company/b.companies, b.companies+b.customers+exchange)
-	r.want(Address, u64(v[oAddress:])%(perMachine*b.servers)).add(Address, there)
+	r.want(Address, wire.Get64(v[oAddress:])%(perMachine*b.servers)).add(Address, there)
 	for i := range uint64(quartersOf) {
 		r.add(Financial, company*quartersOf+i)
 	}
@@ -69,11 +70,11 @@ func (r *runner) related(tx *txn.Tx) error {
 		}
 		switch x.Table {
 		case Address:
-			r.add(ZipCode, shared(r.home, zipCodes, uint64(u32(v[jZip:]))))
+			r.add(ZipCode, shared(r.home, zipCodes, uint64(wire.Get32(v[jZip:]))))
 		case Competitor:
-			r.add(Company, u64(v[kRival:])%companies)
+			r.add(Company, wire.Get64(v[kRival:])%companies)
 		case NewsXref:
-			r.add(NewsItem, u64(v[xItem:])%(companies*newsOf))
+			r.add(NewsItem, wire.Get64(v[xItem:])%(companies*newsOf))
 		}
 	}
 	return r.fetch(tx)

@@ -3,18 +3,22 @@ package tpce
 import (
 	"cmp"
 	"slices"
+
+	"drtmx/engine/wire"
 )
 
 // What the model of TestEffects says of the transactions that only read, and of trade-update.
 
-func (m *model) price(security uint64) int64 { return int64(u32(m.Row(LastTrade, security)[lPrice:])) }
+func (m *model) price(security uint64) int64 {
+	return int64(wire.Get32(m.Row(LastTrade, security)[lPrice:]))
+}
 
 func (m *model) customerPosition() {
 	for i, sum := range m.r.sums {
 		want, a := int64(0), m.r.customer*5+uint64(i)
 		for slot := range uint64(listed) {
 			if s := m.Row(HoldingSummary, a*listed+slot); i32(s[sQuantity:]) != 0 {
-				want += i32(s[sQuantity:]) * m.price(uint64(u32(s[sSymbol:])))
+				want += i32(s[sQuantity:]) * m.price(uint64(wire.Get32(s[sSymbol:])))
 			}
 		}
 		if sum != want {
@@ -52,7 +56,7 @@ func (m *model) lookedUp() (list []uint64) {
 	case ofSecurity:
 		for k := r.from; k < b.initial; k++ {
 			for a := range b.accounts * b.servers {
-				if t := b.tradeOf(a, k); uint64(u32(m.Row(Trade, t)[tSymbol:])) == r.security {
+				if t := b.tradeOf(a, k); uint64(wire.Get32(m.Row(Trade, t)[tSymbol:])) == r.security {
 					list = append(list, t)
 				}
 			}
@@ -72,8 +76,8 @@ func (m *model) tradeLookup() {
 	if m.r.frame == ofHolding {
 		want = slices.Clone(want[:1])
 		for i := range uint64(closes) {
-			if y := m.Row(HoldingHistory, want[0]*closes+i); u64(y[yTrade:]) != 0 {
-				want = append(want, u64(y[yHolding:]))
+			if y := m.Row(HoldingHistory, want[0]*closes+i); wire.Get64(y[yTrade:]) != 0 {
+				want = append(want, wire.Get64(y[yHolding:]))
 				m.Seen["looked up a holding"]++
 			}
 		}
@@ -91,7 +95,7 @@ func (m *model) tradeUpdate() {
 	done := map[uint64]bool{}
 	for _, t := range want {
 		v := m.Row(Trade, t)
-		if done[t] || u32(v[tStatus:]) != completed || m.r.frame == ofSecurity && v[tCash] == 0 {
+		if done[t] || wire.Get32(v[tStatus:]) != completed || m.r.frame == ofSecurity && v[tCash] == 0 {
 			continue
 		}
 		done[t] = true
@@ -102,7 +106,7 @@ func (m *model) tradeUpdate() {
 		case ofSecurity:
 			text = m.Row(Cash, t)[fName:]
 		}
-		put32(text, u32(text)+1)
+		wire.Put32(text, wire.Get32(text)+1)
 		m.Seen["changed"]++
 	}
 	if m.r.changed != uint64(len(done)) {
@@ -115,9 +119,9 @@ func (m *model) brokerVolume() {
 	for _, k := range m.r.drawn {
 		for _, t := range m.asked[k][:min(requestsOf, len(m.asked[k]))] {
 			q := m.Row(TradeRequest, t)
-			company := m.Row(Company, u64(m.Row(Security, uint64(u32(q[qSymbol:])))[vCompany:]))
-			if uint64(u16(m.Row(Industry, uint64(u16(company[oIndustry:])))[nSector:])) == m.r.sector {
-				volume += int64(u32(q[qQuantity:])) * int64(u32(q[qBid:]))
+			company := m.Row(Company, wire.Get64(m.Row(Security, uint64(wire.Get32(q[qSymbol:])))[vCompany:]))
+			if uint64(wire.Get16(m.Row(Industry, uint64(wire.Get16(company[oIndustry:])))[nSector:])) == m.r.sector {
+				volume += int64(wire.Get32(q[qQuantity:])) * int64(wire.Get32(q[qBid:]))
 				m.Seen["volume of orders"]++
 			}
 		}
@@ -132,20 +136,20 @@ func (m *model) marketWatch() {
 	var list []uint64
 	switch r.frame {
 	case byList:
-		for i := range u64(m.Row(WatchList, r.customer)[wItems:]) {
-			list = append(list, uint64(u32(m.Row(WatchItem, r.customer*watchRows+i)[iSymbol:])))
+		for i := range wire.Get64(m.Row(WatchList, r.customer)[wItems:]) {
+			list = append(list, uint64(wire.Get32(m.Row(WatchItem, r.customer*watchRows+i)[iSymbol:])))
 		}
 		m.Seen["watched a list"]++
 	case byHoldings:
 		for slot := range uint64(listed) {
 			if s := m.Row(HoldingSummary, r.account*listed+slot); i32(s[sQuantity:]) != 0 {
-				list = append(list, uint64(u32(s[sSymbol:])))
+				list = append(list, uint64(wire.Get32(s[sSymbol:])))
 			}
 		}
 		m.Seen["watched holdings"]++
 	default:
 		for s := range b.securities * b.servers {
-			if c := u64(m.Row(Security, s)[vCompany:]); c >= r.first && c < r.first+5_000 && uint64(u16(m.Row(Company, c)[oIndustry:])) == r.from {
+			if c := wire.Get64(m.Row(Security, s)[vCompany:]); c >= r.first && c < r.first+5_000 && uint64(wire.Get16(m.Row(Company, c)[oIndustry:])) == r.from {
 				list = append(list, s)
 				m.Seen["watched an industry"]++
 			}
@@ -153,7 +157,7 @@ func (m *model) marketWatch() {
 	}
 	change := int64(0)
 	for _, s := range list {
-		change += i64(m.Row(Security, s)[vOutstanding:]) * (m.price(s) - int64(u32(m.Row(DailyMarket, s*days+r.day)[mClose:])))
+		change += i64(m.Row(Security, s)[vOutstanding:]) * (m.price(s) - int64(wire.Get32(m.Row(DailyMarket, s*days+r.day)[mClose:])))
 	}
 	if r.volume != change {
 		slices.SortFunc(list, cmp.Compare[uint64])

@@ -1,6 +1,10 @@
 package tpce
 
-import "slices"
+import (
+	"slices"
+
+	"drtmx/engine/wire"
+)
 
 // What the model of TestEffects says of trade-result.
 
@@ -10,7 +14,7 @@ func (m *model) holdings(p place) []uint64 {
 		m.held[p] = []uint64{}
 		for k := range m.b.initial {
 			t := m.b.tradeOf(p.account, k)
-			if slot, _ := m.b.slotOf(p.account, uint64(u32(m.Row(Trade, t)[tSymbol:]))); slot == p.slot && i32(m.Row(Holding, t)[hQuantity:]) != 0 {
+			if slot, _ := m.b.slotOf(p.account, uint64(wire.Get32(m.Row(Trade, t)[tSymbol:]))); slot == p.slot && i32(m.Row(Holding, t)[hQuantity:]) != 0 {
 				m.held[p] = append(m.held[p], t)
 			}
 		}
@@ -21,29 +25,29 @@ func (m *model) holdings(p place) []uint64 {
 func (m *model) tradeResult() {
 	t, price := m.r.trade, m.r.price
 	v := m.Row(Trade, t)
-	if u32(v[tStatus:]) == 0 { // none was there to report
+	if wire.Get32(v[tStatus:]) == 0 { // none was there to report
 		m.tradeOrder()
 		return
 	}
-	account := u64(v[tAccount:])
-	slot, ok := m.b.slotOf(account, uint64(u32(v[tSymbol:])))
-	if u32(v[tStatus:]) != submitted || !ok {
-		m.T.Errorf("trade %d with status %d is reported", t, u32(v[tStatus:]))
+	account := wire.Get64(v[tAccount:])
+	slot, ok := m.b.slotOf(account, uint64(wire.Get32(v[tSymbol:])))
+	if wire.Get32(v[tStatus:]) != submitted || !ok {
+		m.T.Errorf("trade %d with status %d is reported", t, wire.Get32(v[tStatus:]))
 	}
 	sold, bought := m.close(t, v, place{account, slot}, price)
 	a := m.Row(Account, account)
-	customer, tax := u64(a[aCustomer:]), int64(0)
+	customer, tax := wire.Get64(a[aCustomer:]), int64(0)
 	if a[aTax] != 0 && sold > bought {
 		sum := int64(0)
 		for i := range uint64(2) {
-			sum += int64(u32(m.Row(Taxrate, uint64(u32(m.Row(CustomerTaxrate, customer*2+i)[rTaxrate:])))))
+			sum += int64(wire.Get32(m.Row(Taxrate, uint64(wire.Get32(m.Row(CustomerTaxrate, customer*2+i)[rTaxrate:])))))
 		}
 		tax = (sold - bought) * sum / 10_000
 		m.Seen["taxed"]++
 	}
 	_, commission := m.fees(v, price)
-	put32(v[tStatus:], completed)
-	put32(v[tPrice:], uint32(price))
+	wire.Put32(v[tStatus:], completed)
+	wire.Put32(v[tPrice:], uint32(price))
 	putI64(v[tDate:], marked)
 	putI64(v[tComm:], commission)
 	putI64(v[tTax:], tax)
@@ -52,15 +56,15 @@ func (m *model) tradeResult() {
 		last = 2
 	}
 	m.step(t*3+last, t, completed)
-	broker := m.Row(BrokerTotal, u64(a[aBroker:]))
-	put64(broker[bTrades:], u64(broker[bTrades:])+1)
+	broker := m.Row(BrokerTotal, wire.Get64(a[aBroker:]))
+	wire.Put64(broker[bTrades:], wire.Get64(broker[bTrades:])+1)
 	putI64(broker[bCommission:], i64(broker[bCommission:])+commission)
 	m.settle(t, v, a, tax)
 }
 
 // settle is frame 6.
 func (m *model) settle(t uint64, v, a []byte, tax int64) {
-	amount := int64(u32(v[tQuantity:])) * int64(u32(v[tPrice:]))
+	amount := int64(wire.Get32(v[tQuantity:])) * int64(wire.Get32(v[tPrice:]))
 	if v[tType] == marketBuy || v[tType] == limitBuy {
 		amount = -amount
 	}
@@ -72,7 +76,7 @@ func (m *model) settle(t uint64, v, a []byte, tax int64) {
 	}
 	e := m.Row(Settlement, t)
 	putI64(e[eAmount:], amount)
-	put64(e[eTrade:], t)
+	wire.Put64(e[eTrade:], t)
 	putI32(e[eDate:], marked)
 	if v[tCash] == 0 {
 		m.Seen["on margin"]++
@@ -81,13 +85,13 @@ func (m *model) settle(t uint64, v, a []byte, tax int64) {
 	f := m.Row(Cash, t)
 	putI64(f[fAmount:], amount)
 	putI64(f[fDate:], marked)
-	put64(f[fTrade:], t)
+	wire.Put64(f[fTrade:], t)
 	putI64(a[aBalance:], i64(a[aBalance:])+amount)
 }
 
 // close is frame 2: what the holdings that the trade closes were sold and bought for.
 func (m *model) close(t uint64, v []byte, p place, price int64) (sold, bought int64) {
-	needed, sign := int64(u32(v[tQuantity:])), int64(1)
+	needed, sign := int64(wire.Get32(v[tQuantity:])), int64(1)
 	if v[tType] == marketSell || v[tType] == limitSell || v[tType] == stopLoss {
 		sign = -1
 	}
@@ -98,8 +102,8 @@ func (m *model) close(t uint64, v []byte, p place, price int64) (sold, bought in
 		y := m.Row(HoldingHistory, t*closes+rows)
 		putI32(y[yBefore:], from)
 		putI32(y[yAfter:], to)
-		put64(y[yHolding:], holding)
-		put64(y[yTrade:], t+1)
+		wire.Put64(y[yHolding:], holding)
+		wire.Put64(y[yTrade:], t+1)
 		rows++
 	}
 	list := slices.Clone(m.holdings(p))
@@ -116,7 +120,7 @@ func (m *model) close(t uint64, v []byte, p place, price int64) (sold, bought in
 		n := min(needed, max(q, -q))
 		needed -= n
 		note(holding, q, q+sign*n)
-		paid := n * int64(u32(h[hPrice:]))
+		paid := n * int64(wire.Get32(h[hPrice:]))
 		if sign < 0 {
 			sold, bought = sold+n*price, bought+paid
 		} else {
@@ -140,11 +144,11 @@ func (m *model) close(t uint64, v []byte, p place, price int64) (sold, bought in
 	note(t, 0, sign*needed)
 	h := m.Row(Holding, t)
 	putI32(h[hQuantity:], sign*needed)
-	put32(h[hPrice:], uint32(price))
-	put64(h[hTrade:], t)
-	put64(h[hAccount:], p.account)
+	wire.Put32(h[hPrice:], uint32(price))
+	wire.Put64(h[hTrade:], t)
+	wire.Put64(h[hAccount:], p.account)
 	putI64(h[hDate:], marked)
-	put32(h[hSymbol:], u32(v[tSymbol:]))
+	wire.Put32(h[hSymbol:], wire.Get32(v[tSymbol:]))
 	m.held[p] = append(m.held[p], t)
 	slices.Sort(m.held[p])
 	return sold, bought

@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -105,19 +106,19 @@ func (m *model) run(typ int) error {
 
 // fees are the charge and the commission of an order at a price.
 func (m *model) fees(trade []byte, price int64) (charge, commission int64) {
-	account := u64(trade[tAccount:])
-	tier := uint64(m.Row(Customer, u64(m.Row(Account, account)[aCustomer:]))[cTier])
-	exchange := uint64(m.Row(Security, u64(trade[tSymbol:])&0xffffffff)[vExchange])
-	class, ok := map[uint32]uint64{100: 0, 200: 1, 400: 2, 800: 3}[u32(trade[tQuantity:])]
+	account := wire.Get64(trade[tAccount:])
+	tier := uint64(m.Row(Customer, wire.Get64(m.Row(Account, account)[aCustomer:]))[cTier])
+	exchange := uint64(m.Row(Security, wire.Get64(trade[tSymbol:])&0xffffffff)[vExchange])
+	class, ok := map[uint32]uint64{100: 0, 200: 1, 400: 2, 800: 3}[wire.Get32(trade[tQuantity:])]
 	if !ok {
-		m.T.Errorf("an order of %d", u32(trade[tQuantity:]))
+		m.T.Errorf("an order of %d", wire.Get32(trade[tQuantity:]))
 	}
 	if class > 0 {
 		m.Seen["of a new quantity class"]++
 	}
 	kind := uint64(trade[tType])*3 + tier
-	bp := int64(u32(m.Row(CommissionRate, (kind*4+exchange)*4+class))) // rates are in 1/10000
-	return int64(u32(m.Row(Charge, kind))), int64(u32(trade[tQuantity:])) * price * bp / 10_000
+	bp := int64(wire.Get32(m.Row(CommissionRate, (kind*4+exchange)*4+class))) // rates are in 1/10000
+	return int64(wire.Get32(m.Row(Charge, kind))), int64(wire.Get32(trade[tQuantity:])) * price * bp / 10_000
 }
 
 // order is trade-order, and looks at what one has done that is about to be rolled back: all.
@@ -137,8 +138,8 @@ func (m *model) order(tx *txn.Tx) error {
 	if failed != nil {
 		return failed
 	}
-	if status := u32(trade[tStatus:]); status == 0 || (status == pending) != (u32(request[qQuantity:]) != 0) {
-		m.T.Errorf("trade %d, which is rolled back, has status %d and a request of %d", m.r.trade, status, u32(request[qQuantity:]))
+	if status := wire.Get32(trade[tStatus:]); status == 0 || (status == pending) != (wire.Get32(request[qQuantity:]) != 0) {
+		m.T.Errorf("trade %d, which is rolled back, has status %d and a request of %d", m.r.trade, status, wire.Get32(request[qQuantity:]))
 	}
 	return err
 }
@@ -150,15 +151,15 @@ func (m *model) tradeOrder() {
 		return
 	}
 	limit := in.typ == limitBuy || in.typ == limitSell || in.typ == stopLoss
-	status, bid := uint32(submitted), u32(m.Row(LastTrade, r.security)[lPrice:])
+	status, bid := uint32(submitted), wire.Get32(m.Row(LastTrade, r.security)[lPrice:])
 	if limit {
 		status, bid = pending, in.limit
 	}
 	v := m.Row(Trade, r.trade)
-	if u32(v[tStatus:]) != 0 {
+	if wire.Get32(v[tStatus:]) != 0 {
 		m.T.Errorf("trade %d was there", r.trade)
 	}
-	put32(v[tStatus:], status)
+	wire.Put32(v[tStatus:], status)
 	v[tType], v[tCash], v[tLIFO] = in.typ, 1, 0
 	if in.margin {
 		v[tCash] = 0
@@ -166,12 +167,12 @@ func (m *model) tradeOrder() {
 	if in.lifo {
 		v[tLIFO] = 1
 	}
-	put32(v[tQuantity:], in.quantity)
-	put32(v[tBid:], bid)
-	put32(v[tSymbol:], uint32(r.security))
-	put64(v[tAccount:], r.account)
+	wire.Put32(v[tQuantity:], in.quantity)
+	wire.Put32(v[tBid:], bid)
+	wire.Put32(v[tSymbol:], uint32(r.security))
+	wire.Put64(v[tAccount:], r.account)
 	putI64(v[tDate:], marked)
-	put64(v[tNumber:], r.trade)
+	wire.Put64(v[tNumber:], r.trade)
 	charge, commission := m.fees(v, int64(bid))
 	putI64(v[tCharge:], charge)
 	putI64(v[tComm:], commission)
@@ -183,14 +184,14 @@ func (m *model) tradeOrder() {
 		return
 	}
 	m.Seen["limit order"]++
-	broker := u64(m.Row(Account, r.account)[aBroker:])
+	broker := wire.Get64(m.Row(Account, r.account)[aBroker:])
 	q := m.Row(TradeRequest, r.trade)
-	put32(q[qQuantity:], in.quantity)
-	put32(q[qBid:], bid)
+	wire.Put32(q[qQuantity:], in.quantity)
+	wire.Put32(q[qBid:], bid)
 	q[qType] = in.typ
-	put64(q[qTrade:], r.trade)
-	put64(q[qBroker:], broker)
-	put32(q[qSymbol:], uint32(r.security))
+	wire.Put64(q[qTrade:], r.trade)
+	wire.Put64(q[qBroker:], broker)
+	wire.Put32(q[qSymbol:], uint32(r.security))
 	m.waiting[r.security] = append(m.waiting[r.security], r.trade)
 	m.asked[broker] = append(m.asked[broker], r.trade)
 	if b.machineOf(r.account) != 0 {
@@ -201,8 +202,8 @@ func (m *model) tradeOrder() {
 // step is a row of a trade's history.
 func (m *model) step(key, trade uint64, status uint32) {
 	h := m.Row(TradeHistory, key)
-	put32(h[zStatus:], status)
-	put64(h[zTrade:], trade)
+	wire.Put32(h[zStatus:], status)
+	wire.Put64(h[zTrade:], trade)
 	putI64(h[zDate:], marked)
 }
 
@@ -210,12 +211,12 @@ func (m *model) marketFeed() {
 	sent := 0
 	for _, in := range m.r.feed {
 		v := m.Row(LastTrade, in.security)
-		put32(v[lPrice:], in.price)
-		put64(v[lVolume:], u64(v[lVolume:])+uint64(in.quantity))
+		wire.Put32(v[lPrice:], in.price)
+		wire.Put64(v[lVolume:], wire.Get64(v[lVolume:])+uint64(in.quantity))
 		putI64(v[lDate:], marked)
 		for _, t := range slices.Clone(m.waiting[in.security][:min(lookAt, len(m.waiting[in.security]))]) {
 			q := m.Row(TradeRequest, t)
-			bid := u32(q[qBid:])
+			bid := wire.Get32(q[qBid:])
 			if due, ok := map[byte]bool{limitBuy: bid >= in.price, limitSell: bid <= in.price, stopLoss: bid >= in.price}[q[qType]]; !due || !ok {
 				m.Seen["left waiting"]++
 				continue
@@ -228,11 +229,11 @@ func (m *model) marketFeed() {
 			}
 			m.Seen["sent at its price"]++
 			gone := func(list []uint64) []uint64 { return slices.DeleteFunc(list, func(x uint64) bool { return x == t }) }
-			broker := u64(q[qBroker:])
+			broker := wire.Get64(q[qBroker:])
 			m.waiting[in.security], m.asked[broker] = gone(m.waiting[in.security]), gone(m.asked[broker])
 			clear(q)
 			trade := m.Row(Trade, t)
-			put32(trade[tStatus:], submitted)
+			wire.Put32(trade[tStatus:], submitted)
 			putI64(trade[tDate:], marked)
 			m.step(t*3+1, t, submitted)
 		}

@@ -4,6 +4,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 const (
@@ -50,8 +51,8 @@ func (r *runner) marketFeed(tx *txn.Tx) error {
 		if err != nil {
 			return err
 		}
-		put32(v[lPrice:], in.price)
-		put64(v[lVolume:], u64(v[lVolume:])+uint64(in.quantity))
+		wire.Put32(v[lPrice:], in.price)
+		wire.Put64(v[lVolume:], wire.Get64(v[lVolume:])+uint64(in.quantity))
 		putI64(v[lDate:], now)
 		list, err := tx.Scan(b.offered, store.Range{Part: in.security, To: ^uint64(0), Limit: lookAt})
 		if err != nil {
@@ -79,7 +80,7 @@ func (r *runner) release(tx *txn.Tx, in *feedInput) error {
 		if err != nil {
 			return err
 		}
-		if u32(v[qQuantity:]) == 0 || !triggered(v[qType], u32(v[qBid:]), in.price) {
+		if wire.Get32(v[qQuantity:]) == 0 || !triggered(v[qType], wire.Get32(v[qBid:]), in.price) {
 			continue
 		}
 		if len(r.released) == triggers {
@@ -108,12 +109,12 @@ func (r *runner) submit(tx *txn.Tx, trade, security uint64) error {
 	if err != nil {
 		return err
 	}
-	broker := u64(v[qBroker:]) % (b.brokers * b.servers)
+	broker := wire.Get64(v[qBroker:]) % (b.brokers * b.servers)
 	clear(v)
 	if v, err = tx.Update(Trade, trade); err != nil {
 		return err
 	}
-	put32(v[tStatus:], submitted)
+	wire.Put32(v[tStatus:], submitted)
 	putI64(v[tDate:], now)
 	if v, err = tx.Update(TradeHistory, trade*histories+1); err != nil {
 		return err

@@ -1,5 +1,7 @@
 package tpce
 
+import "drtmx/engine/wire"
+
 // The population of customers and brokers (clause 2.6): every row is a pure
 // function of its key, so that nothing is stored of rows that nobody touches.
 
@@ -42,7 +44,7 @@ func (b *Bench) initPermission(key uint64, v []byte) {
 
 func (b *Bench) initCustomer(key uint64, v []byte) {
 	x := b.bits(Customer, key)
-	put64(v, key)
+	wire.Put64(v, key)
 	v[cTier] = b.tier(key)
 	x.Text(v[cText:])
 }
@@ -62,8 +64,8 @@ func (b *Bench) tier(customer uint64) byte {
 func (b *Bench) initAccount(key uint64, v []byte) {
 	x := b.bits(Account, key)
 	putI64(v[aBalance:], initialBalance)
-	put64(v[aBroker:], b.brokerOf(key))
-	put64(v[aCustomer:], customerOf(key))
+	wire.Put64(v[aBroker:], b.brokerOf(key))
+	wire.Put64(v[aCustomer:], customerOf(key))
 	switch p := x.Below(10); { // 20, 50 and 30 %
 	case p < 2:
 		v[aTax] = 0
@@ -77,17 +79,17 @@ func (b *Bench) initAccount(key uint64, v []byte) {
 
 func (b *Bench) initCustomerTaxrate(key uint64, v []byte) {
 	x := b.bits(CustomerTaxrate, key)
-	put32(v[rTaxrate:], uint32(x.Below(taxrates)))
-	put64(v[rCustomer:], key/taxratesOf)
+	wire.Put32(v[rTaxrate:], uint32(x.Below(taxrates)))
+	wire.Put64(v[rCustomer:], key/taxratesOf)
 }
 
 func (b *Bench) initSummary(key uint64, v []byte) {
 	account, slot := key/listed, key%listed
-	put64(v[sAccount:], account)
+	wire.Put64(v[sAccount:], account)
 	if slot >= b.listLength(account) {
 		return
 	}
-	put32(v[sSymbol:], uint32(b.securityOf(account, slot)))
+	wire.Put32(v[sSymbol:], uint32(b.securityOf(account, slot)))
 	sum := int64(0)
 	n := b.tradesIn(account, slot)
 	for i := n - b.open(account, slot); i < n; i++ {
@@ -103,8 +105,8 @@ func (b *Bench) watched(customer uint64) uint64 {
 }
 
 func (b *Bench) initWatchList(key uint64, v []byte) {
-	put64(v[wCustomer:], key)
-	put64(v[wItems:], b.watched(key))
+	wire.Put64(v[wCustomer:], key)
+	wire.Put64(v[wItems:], b.watched(key))
 }
 
 func (b *Bench) initWatchItem(key uint64, v []byte) {
@@ -114,29 +116,29 @@ func (b *Bench) initWatchItem(key uint64, v []byte) {
 	}
 	x := b.bits(WatchItem, list)
 	all := b.securities * b.servers
-	put32(v[iSymbol:], uint32(b.lists.At((x.Below(all)+i)%all))) // different ones
-	put64(v[iList:], list+1)
+	wire.Put32(v[iSymbol:], uint32(b.lists.At((x.Below(all)+i)%all))) // different ones
+	wire.Put64(v[iList:], list+1)
 }
 
 func (b *Bench) initBroker(key uint64, v []byte) {
 	b.initText(Broker)(key, v)
-	put64(v, key)
+	wire.Put64(v, key)
 }
 
 func (b *Bench) initBrokerTotal(key uint64, v []byte) {
 	n := b.accountsOfBroker(key) * b.initial
-	put64(v[bTrades:], n)
+	wire.Put64(v[bTrades:], n)
 	putI64(v[bCommission:], int64(n)*initialCommission)
 }
 
 func (b *Bench) initCharge(key uint64, v []byte) {
 	x := b.bits(Charge, key)
-	put32(v[rate:], uint32(100+x.Below(900)))
+	wire.Put32(v[rate:], uint32(100+x.Below(900)))
 }
 
 func (b *Bench) initCommissionRate(key uint64, v []byte) {
 	x := b.bits(CommissionRate, key)
-	put32(v[rate:], uint32(10+x.Below(40))) // up to half a per cent
+	wire.Put32(v[rate:], uint32(10+x.Below(40))) // up to half a per cent
 }
 
 func (b *Bench) initTradeType(key uint64, v []byte) {
@@ -153,5 +155,5 @@ func (b *Bench) initTradeType(key uint64, v []byte) {
 func (b *Bench) initTaxrate(key uint64, v []byte) {
 	x := b.bits(Taxrate, key)
 	x.Text(v)
-	put32(v[rate:], uint32(100+x.Below(1900)))
+	wire.Put32(v[rate:], uint32(100+x.Below(1900)))
 }

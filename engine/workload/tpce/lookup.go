@@ -6,6 +6,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // Which trades trade-lookup and trade-update look at.
@@ -128,8 +129,8 @@ func (r *runner) holdingLookup(tx *txn.Tx) error {
 			if err != nil {
 				return err
 			}
-			if u64(v[yTrade:]) != 0 {
-				r.list = append(r.list, u64(v[yHolding:])%trades)
+			if wire.Get64(v[yTrade:]) != 0 {
+				r.list = append(r.list, wire.Get64(v[yHolding:])%trades)
 			}
 		}
 	}
@@ -173,7 +174,7 @@ func (r *runner) tradeUpdate(tx *txn.Tx) error {
 		if err != nil {
 			return err
 		}
-		if u32(trade[tStatus:]) != completed {
+		if wire.Get32(trade[tStatus:]) != completed {
 			continue
 		}
 		table, at := uint8(Trade), tExecutor

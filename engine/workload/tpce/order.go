@@ -6,6 +6,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // orderInput is what a trade-order orders.
@@ -58,7 +59,7 @@ func (r *runner) tradeOrder(tx *txn.Tx) error {
 	if err != nil {
 		return err
 	}
-	tax, broker := account[aTax], u64(account[aBroker:])%(b.brokers*b.servers)
+	tax, broker := account[aTax], wire.Get64(account[aBroker:])%(b.brokers*b.servers)
 	customer, err := r.parties(tx, account)
 	if err != nil {
 		return err
@@ -84,8 +85,8 @@ func (r *runner) tradeOrder(tx *txn.Tx) error {
 // parties reads customer and broker of an account.
 func (r *runner) parties(tx *txn.Tx, account []byte) (customer []byte, err error) {
 	b := r.b
-	c := u64(account[aCustomer:]) % (b.customers * b.servers)
-	err = r.want(Customer, c).add(Broker, u64(account[aBroker:])%(b.brokers*b.servers)).fetch(tx)
+	c := wire.Get64(account[aCustomer:]) % (b.customers * b.servers)
+	err = r.want(Customer, c).add(Broker, wire.Get64(account[aBroker:])%(b.brokers*b.servers)).fetch(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +106,14 @@ func (r *runner) estimate(tx *txn.Tx, tax, tier byte) (bid uint32, charge, commi
 		return 0, 0, 0, err
 	}
 	exchange := uint64(security[vExchange])
-	if _, err := tx.Read(Company, u64(security[vCompany:])%(b.companies*b.servers)); err != nil {
+	if _, err := tx.Read(Company, wire.Get64(security[vCompany:])%(b.companies*b.servers)); err != nil {
 		return 0, 0, 0, err
 	}
 	last, err := tx.Read(LastTrade, r.security)
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	bid = u32(last[lPrice:])
+	bid = wire.Get32(last[lPrice:])
 	if isLimit(in.typ) {
 		bid = in.limit
 	}
@@ -156,7 +157,7 @@ func (r *runner) gain(tx *txn.Tx, held, price int64) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		q, paid := i32(v[hQuantity:]), int64(u32(v[hPrice:]))
+		q, paid := i32(v[hQuantity:]), int64(wire.Get32(v[hPrice:]))
 		n := min(left, max(q, -q))
 		if sale {
 			sum += n * (price - paid)
@@ -193,11 +194,11 @@ func (r *runner) taxOn(tx *txn.Tx, customer uint64, status byte, gain int64) (in
 		if err != nil {
 			return 0, err
 		}
-		t, err := r.common(tx, Taxrate, taxrates, uint64(u32(v[rTaxrate:])))
+		t, err := r.common(tx, Taxrate, taxrates, uint64(wire.Get32(v[rTaxrate:])))
 		if err != nil {
 			return 0, err
 		}
-		sum += uint64(u32(t[rate:]))
+		sum += uint64(wire.Get32(t[rate:]))
 	}
 	return gain * int64(sum) / 10_000, nil
 }
@@ -209,7 +210,7 @@ func (r *runner) fees(tx *txn.Tx, tier, typ byte, exchange uint64, quantity uint
 	if err != nil {
 		return 0, 0, err
 	}
-	charge = int64(u32(v[rate:]))
+	charge = int64(wire.Get32(v[rate:]))
 	commission, err = r.commission(tx, tier, typ, exchange, quantity, price)
 	return charge, commission, err
 }
@@ -224,7 +225,7 @@ func (r *runner) commission(tx *txn.Tx, tier, typ byte, exchange uint64, quantit
 	if err != nil {
 		return 0, err
 	}
-	return int64(quantity) * price * int64(u32(v[rate:])) / 10_000, nil
+	return int64(quantity) * price * int64(wire.Get32(v[rate:])) / 10_000, nil
 }
 
 // insertTrade writes the trade, its first history and, of a limit order, the
@@ -240,7 +241,7 @@ func (r *runner) insertTrade(tx *txn.Tx, broker uint64, bid uint32, charge, comm
 		return err
 	}
 	b.setTrade(v, r.trade, r.account, in.slot, in.typ, !in.margin, in.quantity, bid)
-	put32(v[tStatus:], status)
+	wire.Put32(v[tStatus:], status)
 	v[tLIFO] = 0
 	if in.lifo {
 		v[tLIFO] = 1
@@ -260,12 +261,12 @@ func (r *runner) insertTrade(tx *txn.Tx, broker uint64, bid uint32, charge, comm
 	if v, err = tx.Insert(TradeRequest, r.trade); err != nil {
 		return err
 	}
-	put32(v[qQuantity:], in.quantity)
-	put32(v[qBid:], bid)
+	wire.Put32(v[qQuantity:], in.quantity)
+	wire.Put32(v[qBid:], bid)
 	v[qType] = in.typ
-	put64(v[qTrade:], r.trade)
-	put64(v[qBroker:], broker)
-	put32(v[qSymbol:], uint32(r.security))
+	wire.Put64(v[qTrade:], r.trade)
+	wire.Put64(v[qBroker:], broker)
+	wire.Put32(v[qSymbol:], uint32(r.security))
 	tx.AddEntry(b.asked, broker, r.trade, r.trade)
 	tx.AddEntry(b.offered, r.security, r.trade, r.trade)
 	return nil

@@ -1,5 +1,7 @@
 package tpce
 
+import "drtmx/engine/wire"
+
 // The trades of the start. Each account has made as many, in turn in each of the
 // securities of its list. All are completed. Of a security the account still holds
 // what the last few bought; those before are pairs of a purchase and the sale of
@@ -87,8 +89,8 @@ func (b *Bench) initTrade(key uint64, v []byte) {
 		return
 	}
 	b.setTrade(v, key, p.account, p.slot, p.typ, p.cash, p.quantity, p.price)
-	put32(v[tStatus:], completed)
-	put32(v[tPrice:], p.price)
+	wire.Put32(v[tStatus:], completed)
+	wire.Put32(v[tPrice:], p.price)
 	putI64(v[tDate:], p.date)
 	putI64(v[tCharge:], initialCharge)
 	putI64(v[tComm:], initialCommission)
@@ -102,11 +104,11 @@ func (b *Bench) setTrade(v []byte, trade, account, slot uint64, typ byte, cash b
 	if cash {
 		v[tCash] = 1
 	}
-	put32(v[tQuantity:], quantity)
-	put32(v[tBid:], bid)
-	put32(v[tSymbol:], uint32(b.securityOf(account, slot)))
-	put64(v[tAccount:], account)
-	put64(v[tNumber:], trade)
+	wire.Put32(v[tQuantity:], quantity)
+	wire.Put32(v[tBid:], bid)
+	wire.Put32(v[tSymbol:], uint32(b.securityOf(account, slot)))
+	wire.Put64(v[tAccount:], account)
+	wire.Put64(v[tNumber:], trade)
 }
 
 func (b *Bench) initTradeHistory(key uint64, v []byte) {
@@ -128,8 +130,8 @@ func steps(typ byte) []uint32 {
 var limitSteps = [histories]uint32{pending, submitted, completed}
 
 func setHistory(v []byte, trade uint64, status uint32, date int64) {
-	put32(v[zStatus:], status)
-	put64(v[zTrade:], trade)
+	wire.Put32(v[zStatus:], status)
+	wire.Put64(v[zTrade:], trade)
 	putI64(v[zDate:], date)
 }
 
@@ -141,8 +143,8 @@ func (b *Bench) initSettlement(key uint64, v []byte) {
 
 func setSettlement(v []byte, trade uint64, amount, date int64) {
 	putI64(v[eAmount:], amount)
-	put32(v[eDate:], uint32(date))
-	put64(v[eTrade:], trade)
+	wire.Put32(v[eDate:], uint32(date))
+	wire.Put64(v[eTrade:], trade)
 }
 
 func (b *Bench) initCash(key uint64, v []byte) {
@@ -156,7 +158,7 @@ func (b *Bench) initCash(key uint64, v []byte) {
 func setCash(v []byte, trade uint64, amount, date int64) {
 	putI64(v[fAmount:], amount)
 	putI64(v[fDate:], date)
-	put64(v[fTrade:], trade)
+	wire.Put64(v[fTrade:], trade)
 }
 
 func (b *Bench) initHolding(key uint64, v []byte) {
@@ -167,11 +169,11 @@ func (b *Bench) initHolding(key uint64, v []byte) {
 
 func setHolding(v []byte, trade, account, security uint64, quantity int64, price uint32, date int64) {
 	putI32(v[hQuantity:], quantity)
-	put32(v[hPrice:], price)
-	put64(v[hTrade:], trade)
-	put64(v[hAccount:], account)
+	wire.Put32(v[hPrice:], price)
+	wire.Put64(v[hTrade:], trade)
+	wire.Put64(v[hAccount:], account)
 	putI64(v[hDate:], date)
-	put32(v[hSymbol:], uint32(security))
+	wire.Put32(v[hSymbol:], uint32(security))
 }
 
 // initHoldingHistory: each trade of the start opened a holding or closed that of
@@ -191,6 +193,6 @@ func (b *Bench) initHoldingHistory(key uint64, v []byte) {
 func setHoldingHistory(v []byte, trade, holding uint64, before, after int64) {
 	putI32(v[yBefore:], before)
 	putI32(v[yAfter:], after)
-	put64(v[yHolding:], holding)
-	put64(v[yTrade:], trade+1)
+	wire.Put64(v[yHolding:], holding)
+	wire.Put64(v[yTrade:], trade+1)
 }

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/occ"
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -26,7 +27,7 @@ func TestPopulation(t *testing.T) {
 				id := b.tradeOf(a, k)
 				v := row(b.initTrade, tradeBytes, id)
 				slot, ok := b.slotOf(a, b.symbol(v[tSymbol:]))
-				if !ok || u64(v[tAccount:]) != a || u32(v[tStatus:]) != completed {
+				if !ok || wire.Get64(v[tAccount:]) != a || wire.Get32(v[tStatus:]) != completed {
 					t.Fatalf("trade %d of account %d: %v", id, a, v[:64])
 				}
 				trades[b.brokerOf(a)]++
@@ -36,12 +37,12 @@ func TestPopulation(t *testing.T) {
 				y := row(b.initHoldingHistory, holdingHistoryBytes, id*closes)
 				by := i32(y[yAfter:]) - i32(y[yBefore:])
 				changed[p] += by
-				if sells(v[tType]) != (by < 0) || max(by, -by) != int64(u32(v[tQuantity:])) {
-					t.Fatalf("trade %d of type %d and %d changed holdings by %d", id, v[tType], u32(v[tQuantity:]), by)
+				if sells(v[tType]) != (by < 0) || max(by, -by) != int64(wire.Get32(v[tQuantity:])) {
+					t.Fatalf("trade %d of type %d and %d changed holdings by %d", id, v[tType], wire.Get32(v[tQuantity:]), by)
 				}
-				opener := row(b.initTrade, tradeBytes, u64(y[yHolding:]))
-				if b.symbol(opener[tSymbol:]) != b.symbol(v[tSymbol:]) || u64(opener[tAccount:]) != a || sells(opener[tType]) {
-					t.Fatalf("trade %d closed holding %d of another account or security", id, u64(y[yHolding:]))
+				opener := row(b.initTrade, tradeBytes, wire.Get64(y[yHolding:]))
+				if b.symbol(opener[tSymbol:]) != b.symbol(v[tSymbol:]) || wire.Get64(opener[tAccount:]) != a || sells(opener[tType]) {
+					t.Fatalf("trade %d closed holding %d of another account or security", id, wire.Get64(y[yHolding:]))
 				}
 			}
 			for slot := range b.listLength(a) {
@@ -52,8 +53,8 @@ func TestPopulation(t *testing.T) {
 			}
 		}
 		for k := range b.brokers * b.servers {
-			if v := row(b.initBrokerTotal, brokerTotalBytes, k); u64(v[bTrades:]) != trades[k] || i64(v[bCommission:]) != int64(trades[k])*initialCommission {
-				t.Errorf("broker %d counts %d trades, %d were made", k, u64(v[bTrades:]), trades[k])
+			if v := row(b.initBrokerTotal, brokerTotalBytes, k); wire.Get64(v[bTrades:]) != trades[k] || i64(v[bCommission:]) != int64(trades[k])*initialCommission {
+				t.Errorf("broker %d counts %d trades, %d were made", k, wire.Get64(v[bTrades:]), trades[k])
 			}
 		}
 		for s := range b.securities * b.servers {

@@ -4,6 +4,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 const positionTrades = 10 // of which customer-position shows the history
@@ -100,7 +101,7 @@ func (r *runner) worth(tx *txn.Tx, first uint64, sums []int64) error {
 			if err != nil {
 				return err
 			}
-			sums[i] += quantity * int64(u32(p[lPrice:]))
+			sums[i] += quantity * int64(wire.Get32(p[lPrice:]))
 		}
 	}
 	return nil
@@ -113,7 +114,7 @@ func (r *runner) statusNames(tx *txn.Tx) error {
 		if err != nil {
 			return err
 		}
-		if _, err := r.common(tx, StatusType, statusTypes, uint64(u32(v[tStatus:]))); err != nil {
+		if _, err := r.common(tx, StatusType, statusTypes, uint64(wire.Get32(v[tStatus:]))); err != nil {
 			return err
 		}
 	}

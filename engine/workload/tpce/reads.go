@@ -4,6 +4,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 const (
@@ -114,9 +115,9 @@ func (r *runner) brokerVolume(tx *txn.Tx) error {
 		if err != nil {
 			return err
 		}
-		if u32(v[qQuantity:]) != 0 {
+		if wire.Get32(v[qQuantity:]) != 0 {
 			r.symbols = append(r.symbols, b.symbol(v[qSymbol:]))
-			r.list = append(r.list, uint64(u32(v[qQuantity:]))*uint64(u32(v[qBid:])))
+			r.list = append(r.list, uint64(wire.Get32(v[qQuantity:]))*uint64(wire.Get32(v[qBid:])))
 		}
 	}
 	return r.sumSector(tx)
@@ -139,7 +140,7 @@ func (r *runner) sumSector(tx *txn.Tx) error {
 		if err != nil {
 			return err
 		}
-		r.add(Company, u64(v[vCompany:])%companies)
+		r.add(Company, wire.Get64(v[vCompany:])%companies)
 	}
 	if err := tx.Prefetch(r.refs...); err != nil {
 		return err
@@ -150,11 +151,11 @@ func (r *runner) sumSector(tx *txn.Tx) error {
 		if err != nil {
 			return err
 		}
-		industry, err := r.common(tx, Industry, industries, uint64(u16(v[oIndustry:])))
+		industry, err := r.common(tx, Industry, industries, uint64(wire.Get16(v[oIndustry:])))
 		if err != nil {
 			return err
 		}
-		if uint64(u16(industry[nSector:])) == r.sector {
+		if uint64(wire.Get16(industry[nSector:])) == r.sector {
 			r.volume += int64(r.list[i])
 		}
 	}

@@ -3,6 +3,7 @@ package tpce
 import (
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // drawResult picks the price at which the market has carried out the order.
@@ -15,9 +16,9 @@ func (r *runner) tradeResult(tx *txn.Tx) error {
 	if err != nil {
 		return err
 	}
-	account, security := u64(trade[tAccount:])%(b.accounts*b.servers), b.symbol(trade[tSymbol:])
+	account, security := wire.Get64(trade[tAccount:])%(b.accounts*b.servers), b.symbol(trade[tSymbol:])
 	slot, ok := b.slotOf(account, security)
-	if u32(trade[tStatus:]) != submitted || !ok {
+	if wire.Get32(trade[tStatus:]) != submitted || !ok {
 		return txn.ErrRollback // somebody has lost the order
 	}
 	r.account, r.security = account, security
@@ -51,7 +52,7 @@ func (r *runner) tradeResult(tx *txn.Tx) error {
 	if owner[aTax] != 1 {
 		tax = 0 // not withheld
 	}
-	amount := settle(sells(typ), int64(u32(trade[tQuantity:])), r.price, i64(trade[tCharge:]), commission, tax)
+	amount := settle(sells(typ), int64(wire.Get32(trade[tQuantity:])), r.price, i64(trade[tCharge:]), commission, tax)
 	return r.pay(tx, amount, trade[tCash] != 0) // frame 6
 }
 
@@ -68,7 +69,7 @@ func (r *runner) close(tx *txn.Tx, trade []byte, slot uint64) (gain int64, err e
 	if sells(trade[tType]) {
 		sign = -1
 	}
-	before, left, closed := i32(summary[sQuantity:]), int64(u32(trade[tQuantity:])), uint64(0)
+	before, left, closed := i32(summary[sQuantity:]), int64(wire.Get32(trade[tQuantity:])), uint64(0)
 	putI32(summary[sQuantity:], before+sign*left)
 	if before*sign < 0 {
 		if err := r.holdings(tx, account, slot, trade[tLIFO] != 0); err != nil {
@@ -118,7 +119,7 @@ func (r *runner) reduce(tx *txn.Tx, holding, slot uint64, sign, left int64, clos
 	}
 	n = min(left, max(q, -q))
 	after := q + sign*n
-	gain = -sign * n * (r.price - int64(u32(v[hPrice:])))
+	gain = -sign * n * (r.price - int64(wire.Get32(v[hPrice:])))
 	putI32(v[hQuantity:], after)
 	if after == 0 {
 		clear(v)
@@ -147,14 +148,14 @@ func (r *runner) finalCommission(tx *txn.Tx, trade []byte) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return r.commission(tx, customer[cTier], trade[tType], uint64(security[vExchange]), u32(trade[tQuantity:]), r.price)
+	return r.commission(tx, customer[cTier], trade[tType], uint64(security[vExchange]), wire.Get32(trade[tQuantity:]), r.price)
 }
 
 // complete finishes the trade and counts it for the broker.
 func (r *runner) complete(tx *txn.Tx, trade []byte, commission, tax int64) error {
 	b, now := r.b, r.now()
-	put32(trade[tStatus:], completed)
-	put32(trade[tPrice:], uint32(r.price))
+	wire.Put32(trade[tStatus:], completed)
+	wire.Put32(trade[tPrice:], uint32(r.price))
 	putI64(trade[tDate:], now)
 	putI64(trade[tComm:], commission)
 	putI64(trade[tTax:], tax)
@@ -167,7 +168,7 @@ func (r *runner) complete(tx *txn.Tx, trade []byte, commission, tax int64) error
 	if v, err = tx.Update(BrokerTotal, b.brokerOf(r.account)); err != nil {
 		return err
 	}
-	put64(v[bTrades:], u64(v[bTrades:])+1)
+	wire.Put64(v[bTrades:], wire.Get64(v[bTrades:])+1)
 	putI64(v[bCommission:], i64(v[bCommission:])+commission)
 	return nil
 }

@@ -3,6 +3,7 @@ package tpce
 import (
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 	"drtmx/engine/workload"
 )
 
@@ -158,4 +159,4 @@ func (r *runner) common(tx *txn.Tx, table uint8, rows, i uint64) ([]byte, error)
 }
 
 // symbol is the security that a row names, whatever the row says.
-func (b *Bench) symbol(v []byte) uint64 { return uint64(u32(v)) % (b.securities * b.servers) }
+func (b *Bench) symbol(v []byte) uint64 { return uint64(wire.Get32(v)) % (b.securities * b.servers) }

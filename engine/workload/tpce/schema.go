@@ -1,9 +1,8 @@
 package tpce
 
 import (
-	"encoding/binary"
-
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 )
 
 // Table numbers, in the order of the standard's clause 2.2: customers, brokers,
@@ -247,17 +246,11 @@ const (
 func sells(typ byte) bool   { return typ == marketSell || typ == limitSell || typ == stopLoss }
 func isLimit(typ byte) bool { return typ >= limitBuy }
 
-func u16(b []byte) uint16       { return binary.LittleEndian.Uint16(b) }
-func u32(b []byte) uint32       { return binary.LittleEndian.Uint32(b) }
-func u64(b []byte) uint64       { return binary.LittleEndian.Uint64(b) }
-func i32(b []byte) int64        { return int64(int32(u32(b))) }
-func i64(b []byte) int64        { return int64(u64(b)) }
-func put16(b []byte, v uint16)  { binary.LittleEndian.PutUint16(b, v) }
-func put32(b []byte, v uint32)  { binary.LittleEndian.PutUint32(b, v) }
-func put64(b []byte, v uint64)  { binary.LittleEndian.PutUint64(b, v) }
-func putI32(b []byte, v int64)  { put32(b, uint32(int32(v))) }
-func putI64(b []byte, v int64)  { put64(b, uint64(v)) }
-func add32(b []byte, by uint32) { put32(b, u32(b)+by) }
+func i32(b []byte) int64        { return int64(int32(wire.Get32(b))) }
+func i64(b []byte) int64        { return int64(wire.Get64(b)) }
+func putI32(b []byte, v int64)  { wire.Put32(b, uint32(int32(v))) }
+func putI64(b []byte, v int64)  { wire.Put64(b, uint64(v)) }
+func add32(b []byte, by uint32) { wire.Put32(b, wire.Get32(b)+by) }
 
 // tableSpec is a table with the number of its rows on a machine.
 type tableSpec struct {

@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/occ"
 	"drtmx/engine/replication"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -94,7 +95,7 @@ func TestConditions(t *testing.T) {
 func add64(tx *txn.Tx, table uint8, key uint64, at int) error {
 	v, err := tx.Update(table, key)
 	if err == nil {
-		put64(v[at:], u64(v[at:])+1)
+		wire.Put64(v[at:], wire.Get64(v[at:])+1)
 	}
 	return err
 }
@@ -102,7 +103,7 @@ func add64(tx *txn.Tx, table uint8, key uint64, at int) error {
 func set(tx *txn.Tx, table uint8, key uint64, at int, to uint32) error {
 	v, err := tx.Update(table, key)
 	if err == nil {
-		put32(v[at:], to)
+		wire.Put32(v[at:], to)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package tpce
 import (
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // Where market-watch takes its securities from.
@@ -71,7 +72,7 @@ func (r *runner) marketWatch(tx *txn.Tx) error {
 			return err
 		}
 		n := i64(security[vOutstanding:])
-		then, now = then+n*int64(u32(day[mClose:])), now+n*int64(u32(last[lPrice:]))
+		then, now = then+n*int64(wire.Get32(day[mClose:])), now+n*int64(wire.Get32(last[lPrice:]))
 	}
 	r.volume = now - then
 	return nil
@@ -84,7 +85,7 @@ func (r *runner) listedSymbols(tx *txn.Tx) error {
 		return err
 	}
 	r.none()
-	for i := range min(u64(list[wItems:]), watchRows) {
+	for i := range min(wire.Get64(list[wItems:]), watchRows) {
 		r.add(WatchItem, r.customer*watchRows+i)
 	}
 	return r.keepSymbols(tx, func(v []byte) (symbol []byte, ok bool) { return v[iSymbol:], true })

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/wire"
 )
 
 // bytes are a node's as they are now, without charge.
@@ -11,10 +12,10 @@ func (t *tree) bytes(a r2.Addr) []byte { return t.cl.Mem(t.machine).Bytes(a, nod
 
 // findNow copies the value of a key as it is now.
 func (t *tree) findNow(key uint64, value []byte) bool {
-	b := t.bytes(r2.Addr(u64(t.cl.Mem(t.machine).Bytes(t.head, 8))))
-	for u64(b)&isBorder == 0 {
+	b := t.bytes(r2.Addr(wire.Get64(t.cl.Mem(t.machine).Bytes(t.head, 8))))
+	for wire.Get64(b)&isBorder == 0 {
 		i := 0
-		for i < count(u64(b)) && key >= interiorKey(b, i) {
+		for i < count(wire.Get64(b)) && key >= interiorKey(b, i) {
 			i++
 		}
 		b = t.bytes(child(b, i))
@@ -24,7 +25,7 @@ func (t *tree) findNow(key uint64, value []byte) bool {
 		if keyAt(b, p.slot(i)) != key {
 			continue
 		}
-		v := u64(b[atValues+8*p.slot(i):])
+		v := wire.Get64(b[atValues+8*p.slot(i):])
 		if t.rows != nil {
 			copy(value, t.cl.Mem(t.machine).Bytes(r2.Addr(v), t.rows.bytes))
 			return true
@@ -39,8 +40,8 @@ func (t *tree) findNow(key uint64, value []byte) bool {
 
 // audit looks at all nodes that somebody has touched: those below one that nobody has are as they were at the start.
 func (t *tree) audit(bad func(string)) {
-	root := r2.Addr(u64(t.cl.Mem(t.machine).Bytes(t.head, 8)))
-	if u64(t.bytes(root))&isRoot == 0 {
+	root := r2.Addr(wire.Get64(t.cl.Mem(t.machine).Bytes(t.head, 8)))
+	if wire.Get64(t.bytes(root))&isRoot == 0 {
 		bad(fmt.Sprintf("masstree: the root %#x of machine %d is none", root, t.machine))
 	}
 	t.auditNode(root, 0, 0, ^uint64(0), bad)
@@ -59,14 +60,14 @@ func (t *tree) auditNode(a, parent r2.Addr, low, high uint64, bad func(string)) 
 		return
 	}
 	b := t.bytes(a)
-	w := u64(b)
+	w := wire.Get64(b)
 	say := func(format string, args ...any) {
 		bad(fmt.Sprintf("masstree: node %#x of machine %d: ", a, t.machine) + fmt.Sprintf(format, args...))
 	}
 	if w&(locked|dirty) != 0 {
 		say("version %#x at rest", w)
 	}
-	if up := r2.Addr(u64(t.cl.Mem(t.machine).Bytes(parentAt(a, w), 8))); up != parent {
+	if up := r2.Addr(wire.Get64(t.cl.Mem(t.machine).Bytes(parentAt(a, w), 8))); up != parent {
 		say("parent %#x, it is a child of %#x", up, parent)
 	}
 	last, some := uint64(0), false
@@ -89,10 +90,10 @@ func (t *tree) auditNode(a, parent r2.Addr, low, high uint64, bad func(string)) 
 		for i := range p.n() {
 			key(keyAt(b, p.slot(i)))
 		}
-		if u64(b[atLow:]) != low {
-			say("lowest key %d, its parent says %d", u64(b[atLow:]), low)
+		if wire.Get64(b[atLow:]) != low {
+			say("lowest key %d, its parent says %d", wire.Get64(b[atLow:]), low)
 		}
-		if next := r2.Addr(u64(b[atNext:])); (next == 0) != (high == ^uint64(0)) || next != 0 && t.touched(next) && u64(t.bytes(next)[atLow:]) != high+1 {
+		if next := r2.Addr(wire.Get64(b[atNext:])); (next == 0) != (high == ^uint64(0)) || next != 0 && t.touched(next) && wire.Get64(t.bytes(next)[atLow:]) != high+1 {
 			say("its next node %#x does not begin behind %d", next, high)
 		}
 		return

@@ -6,6 +6,7 @@ import (
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 	"drtmx/xstore/rivals/lazy"
 )
 
@@ -66,7 +67,7 @@ func newTree(cl *r2.Cluster, machine, socket int, keys store.Keys, s *store.KVSp
 	if t.head, err = cl.Mem(machine).Alloc(host.Alloc{Name: name + "root", Bytes: 64, Socket: socket}); err != nil {
 		return nil, err
 	}
-	put64(cl.Mem(machine).Bytes(t.head, 8), uint64(t.node(len(t.levels)-1, 0)))
+	wire.Put64(cl.Mem(machine).Bytes(t.head, 8), uint64(t.node(len(t.levels)-1, 0)))
 	return t, nil
 }
 
@@ -97,24 +98,24 @@ func (t *tree) flags(level int) uint64 {
 func (t *tree) border(i uint64, b []byte) {
 	from := i * t.fill
 	n := int(min(t.fill, t.keys.Len()-from))
-	put64(b, isBorder|t.flags(0))
-	put64(b[atPermutation:], uint64(identity(n)))
+	wire.Put64(b, isBorder|t.flags(0))
+	wire.Put64(b[atPermutation:], uint64(identity(n)))
 	for k := range n {
 		key := t.keys.Key(from + uint64(k))
-		put64(b[atKeys+8*k:], key)
+		wire.Put64(b[atKeys+8*k:], key)
 		if t.rows != nil {
-			put64(b[atValues+8*k:], uint64(t.rows.array.At(from+uint64(k))))
+			wire.Put64(b[atValues+8*k:], uint64(t.rows.array.At(from+uint64(k))))
 		} else if t.spec.Value != nil {
 			t.spec.Value(key, b[atValues+8*k:][:t.spec.ValueBytes])
 		}
 	}
 	if i > 0 {
-		put64(b[atLow:], keyAt(b, 0))
+		wire.Put64(b[atLow:], keyAt(b, 0))
 	}
 	if i+1 < t.levels[0] {
-		put64(b[atNext:], uint64(t.node(0, i+1)))
+		wire.Put64(b[atNext:], uint64(t.node(0, i+1)))
 	}
-	put64(b[atParent:], t.up(0, i))
+	wire.Put64(b[atParent:], t.up(0, i))
 }
 
 // interior makes an interior node as it is at the start.
@@ -130,15 +131,15 @@ func (t *tree) interior(number uint64, b []byte) {
 	}
 	first := i * (t.fill + 1)
 	n := int(min(t.fill+1, t.levels[level-1]-first))
-	put64(b, setCount(t.flags(level), n-1))
+	wire.Put64(b, setCount(t.flags(level), n-1))
 	for k := range n {
 		at := first + uint64(k)
 		if k > 0 {
-			put64(b[atInteriorKeys+8*(k-1):], t.keys.Key(at*span))
+			wire.Put64(b[atInteriorKeys+8*(k-1):], t.keys.Key(at*span))
 		}
-		put64(b[atChildren+8*k:], uint64(t.node(level-1, at)))
+		wire.Put64(b[atChildren+8*k:], uint64(t.node(level-1, at)))
 	}
-	put64(b[atInteriorUp:], t.up(level, i))
+	wire.Put64(b[atInteriorUp:], t.up(level, i))
 }
 
 // warm brings the nodes near the root into the socket's cache, level by level as long as all of a level fits.

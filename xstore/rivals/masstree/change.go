@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/wire"
 	"drtmx/xstore/rivals/service"
 )
 
@@ -46,7 +47,7 @@ func (t *tree) Update(c *r2.Co, key uint64, value []byte) bool {
 	a, b, w := t.lockBorder(c, key)
 	_, slot, found := find(c, b, key)
 	if found {
-		old := u64(b[atValues+8*slot:])
+		old := wire.Get64(b[atValues+8*slot:])
 		c.Store64(a+atValues+8*r2.Addr(slot), t.keep(c, value))
 		if t.rows != nil {
 			t.rows.retire(c, r2.Addr(old))
@@ -117,7 +118,7 @@ func (t *tree) Delete(c *r2.Co, key uint64) bool {
 	place, slot, found := find(c, b, key)
 	if found {
 		t.live--
-		old := u64(b[atValues+8*slot:])
+		old := wire.Get64(b[atValues+8*slot:])
 		c.Store64(a+atPermutation, uint64(permOf(b).remove(place)))
 		w = setCount(w, min(count(w)+1, width))
 		if t.rows != nil {

@@ -1,9 +1,8 @@
 package masstree
 
 import (
-	"encoding/binary"
-
 	"drtmx/engine/r2"
+	"drtmx/engine/wire"
 	"drtmx/xstore/rivals/service"
 )
 
@@ -49,12 +48,10 @@ const (
 
 func count(w uint64) int                 { return int(w >> countAt & 0xff) }
 func setCount(w uint64, n int) uint64    { return w&^(0xff<<countAt) | uint64(n)<<countAt }
-func u64(b []byte) uint64                { return binary.LittleEndian.Uint64(b) }
-func put64(b []byte, v uint64)           { binary.LittleEndian.PutUint64(b, v) }
-func permOf(b []byte) permutation        { return permutation(u64(b[atPermutation:])) }
-func keyAt(b []byte, slot int) uint64    { return u64(b[atKeys+8*slot:]) }
-func interiorKey(b []byte, i int) uint64 { return u64(b[atInteriorKeys+8*i:]) }
-func child(b []byte, i int) r2.Addr      { return r2.Addr(u64(b[atChildren+8*i:])) }
+func permOf(b []byte) permutation        { return permutation(wire.Get64(b[atPermutation:])) }
+func keyAt(b []byte, slot int) uint64    { return wire.Get64(b[atKeys+8*slot:]) }
+func interiorKey(b []byte, i int) uint64 { return wire.Get64(b[atInteriorKeys+8*i:]) }
+func child(b []byte, i int) r2.Addr      { return r2.Addr(wire.Get64(b[atChildren+8*i:])) }
 
 // parentAt is where a node has its parent.
 func parentAt(a r2.Addr, w uint64) r2.Addr {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/wire"
 	"drtmx/xstore/rivals/service"
 )
 
@@ -15,7 +16,7 @@ const spins = 100_000
 func (t *tree) stable(c *r2.Co, a r2.Addr) (b []byte, w uint64) {
 	for range spins {
 		b = c.Load(a, prefetch)
-		if w = u64(b); w&dirty == 0 {
+		if w = wire.Get64(b); w&dirty == 0 {
 			return t.cl.Mem(t.machine).Bytes(a, nodeBytes), w
 		}
 		service.Pause(c)
@@ -112,7 +113,7 @@ func (t *tree) Scan(c *r2.Co, key uint64, n int, dst []byte) (pairs int) {
 		s.from(c, b, key)
 		c.Touch(a+prefetch, nodeBytes-prefetch)
 		now := t.second(c, a, &s)
-		next := r2.Addr(u64(b[atNext:]))
+		next := r2.Addr(wire.Get64(b[atNext:]))
 		if changed(w, now) {
 			was := w
 			if b, w = t.stable(c, a); split(was, w) {
@@ -155,7 +156,7 @@ func (t *tree) second(c *r2.Co, a r2.Addr, s *scanned) (now uint64) {
 	now = c.Load64(a)
 	b := t.cl.Mem(t.machine).Bytes(a, nodeBytes) // whose lines have come with the keys
 	for i := range s.n {
-		s.values[i] = u64(b[atValues+8*s.slots[i]:])
+		s.values[i] = wire.Get64(b[atValues+8*s.slots[i]:])
 	}
 	return now
 }
@@ -172,7 +173,7 @@ func (t *tree) put(c *r2.Co, s *scanned, m int, dst []byte) {
 	}
 	for i := range m {
 		d := dst[i*size:][:size]
-		put64(d, s.keys[i])
+		wire.Put64(d, s.keys[i])
 		if t.rows != nil {
 			copy(d[8:], t.cl.Mem(t.machine).Bytes(r2.Addr(s.values[i]), t.rows.bytes))
 			continue

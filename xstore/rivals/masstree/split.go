@@ -1,12 +1,15 @@
 package masstree
 
-import "drtmx/engine/r2"
+import (
+	"drtmx/engine/r2"
+	"drtmx/engine/wire"
+)
 
 // splitBorder moves the upper half of a full border node to a new one on its right, and adds a key. If the key comes behind
 // all that there are, the new node has it alone: keys that come in order leave full nodes.
 func (t *tree) splitBorder(c *r2.Co, a r2.Addr, b []byte, w uint64, place int, key, v uint64) {
 	w = setCount(t.mark(c, a, w, splitting), 0)
-	p, next := permOf(b), u64(b[atNext:])
+	p, next := permOf(b), wire.Get64(b[atNext:])
 	left := (width + 1) / 2 // keys of the old node
 	if place == width && next == 0 {
 		left = width
@@ -18,8 +21,8 @@ func (t *tree) splitBorder(c *r2.Co, a r2.Addr, b []byte, w uint64, place int, k
 	var m [nodeBytes]byte
 	n := 0
 	add := func(key, v uint64) {
-		put64(m[atKeys+8*n:], key)
-		put64(m[atValues+8*n:], v)
+		wire.Put64(m[atKeys+8*n:], key)
+		wire.Put64(m[atValues+8*n:], v)
 		n++
 	}
 	for i := keep; i <= width; i++ {
@@ -27,15 +30,15 @@ func (t *tree) splitBorder(c *r2.Co, a r2.Addr, b []byte, w uint64, place int, k
 			add(key, v)
 		}
 		if i < width {
-			add(keyAt(b, p.slot(i)), u64(b[atValues+8*p.slot(i):]))
+			add(keyAt(b, p.slot(i)), wire.Get64(b[atValues+8*p.slot(i):]))
 		}
 	}
 	low, rw := keyAt(m[:], 0), isBorder|locked|splitting|w&allSplit
-	put64(m[:], rw)
-	put64(m[atPermutation:], uint64(identity(n)))
-	put64(m[atLow:], low)
-	put64(m[atNext:], next)
-	put64(m[atParent:], u64(b[atParent:]))
+	wire.Put64(m[:], rw)
+	wire.Put64(m[atPermutation:], uint64(identity(n)))
+	wire.Put64(m[atLow:], low)
+	wire.Put64(m[atNext:], next)
+	wire.Put64(m[atParent:], wire.Get64(b[atParent:]))
 	right := t.borders.At(t.nextBorder)
 	t.nextBorder++
 	c.Store(right, m[:])
@@ -110,10 +113,10 @@ func (t *tree) lockParent(c *r2.Co, of half) (p r2.Addr, w uint64) {
 func (t *tree) grow(c *r2.Co, left, right half, low uint64) {
 	root := t.takeInner()
 	var m [nodeBytes]byte
-	put64(m[:], setCount(isRoot, 1))
-	put64(m[atInteriorKeys:], low)
-	put64(m[atChildren:], uint64(left.at))
-	put64(m[atChildren+8:], uint64(right.at))
+	wire.Put64(m[:], setCount(isRoot, 1))
+	wire.Put64(m[atInteriorKeys:], low)
+	wire.Put64(m[atChildren:], uint64(left.at))
+	wire.Put64(m[atChildren+8:], uint64(right.at))
 	c.Store(root, m[:])
 	c.Store64(parentAt(left.at, left.w), uint64(root))
 	c.Store64(parentAt(right.at, right.w), uint64(root))
@@ -130,9 +133,9 @@ func (t *tree) takeInner() r2.Addr {
 // widen adds a child behind place i of an interior node with n keys.
 func (t *tree) widen(c *r2.Co, p r2.Addr, b []byte, i, n int, low uint64, right r2.Addr) {
 	var keys, children [8 * (width + 1)]byte
-	put64(keys[:], low)
+	wire.Put64(keys[:], low)
 	copy(keys[8:], b[atInteriorKeys+8*i:][:8*(n-i)])
-	put64(children[:], uint64(right))
+	wire.Put64(children[:], uint64(right))
 	copy(children[8:], b[atChildren+8*(i+1):][:8*(n-i)])
 	c.Store(p+atInteriorKeys+8*r2.Addr(i), keys[:8*(n-i+1)])
 	c.Store(p+atChildren+8*r2.Addr(i+1), children[:8*(n-i+1)])
@@ -146,28 +149,28 @@ func (t *tree) splitInterior(c *r2.Co, p half, b []byte, i int, low uint64, chil
 	var children [8 * (width + 2)]byte
 	copy(keys[:], b[atInteriorKeys:][:8*width])
 	copy(keys[8*(i+1):], b[atInteriorKeys+8*i:][:8*(width-i)])
-	put64(keys[8*i:], low)
+	wire.Put64(keys[8*i:], low)
 	copy(children[:], b[atChildren:][:8*(width+1)])
 	copy(children[8*(i+2):], b[atChildren+8*(i+1):][:8*(width-i)])
-	put64(children[8*(i+1):], uint64(child.at))
+	wire.Put64(children[8*(i+1):], uint64(child.at))
 
 	var m [nodeBytes]byte
 	n := width - keep // keys of the right half
 	rw := setCount(locked|splitting|w&allSplit, n)
-	put64(m[:], rw)
+	wire.Put64(m[:], rw)
 	copy(m[atInteriorKeys:], keys[8*(keep+1):])
 	copy(m[atChildren:], children[8*(keep+1):])
-	put64(m[atInteriorUp:], u64(b[atInteriorUp:]))
+	wire.Put64(m[atInteriorUp:], wire.Get64(b[atInteriorUp:]))
 	right = half{t.takeInner(), rw}
 	c.Store(right.at, m[:])
 	c.Store(p.at+atInteriorKeys, keys[:8*keep])
 	c.Store(p.at+atChildren, children[:8*(keep+1)])
 	for k := keep + 1; k < width+2; k++ {
-		moved := r2.Addr(u64(children[8*k:]))
+		moved := r2.Addr(wire.Get64(children[8*k:]))
 		c.Store64(parentAt(moved, child.w), uint64(right.at))
 	}
 	if i+1 <= keep {
 		c.Store64(parentAt(child.at, child.w), uint64(p.at))
 	}
-	return half{p.at, setCount(w, keep)}, right, u64(keys[8*keep:])
+	return half{p.at, setCount(w, keep)}, right, wire.Get64(keys[8*keep:])
 }

@@ -4,9 +4,10 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/wire"
 )
 
-func (t *cache) word(a r2.Addr) uint64 { return u64(t.cl.Mem(t.machine).Bytes(a, 8)) }
+func (t *cache) word(a r2.Addr) uint64 { return wire.Get64(t.cl.Mem(t.machine).Bytes(a, 8)) }
 
 // findNow copies the value of a key as it is now.
 func (t *cache) findNow(key uint64, value []byte) bool {

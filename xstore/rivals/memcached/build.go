@@ -1,13 +1,13 @@
 package memcached
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/wire"
 	"drtmx/xstore/rivals/lazy"
 )
 
@@ -78,8 +78,8 @@ func newCache(cl *r2.Cluster, machine, socket int, keys store.Keys, s *store.KVS
 		return nil, err
 	}
 	ends := cl.Mem(machine).Bytes(t.list+listLine, 24)
-	put64(ends, uint64(t.items.At(t.order.inverse(0))))
-	put64(ends[8:], uint64(t.items.At(t.order.inverse(n-1))))
+	wire.Put64(ends, uint64(t.items.At(t.order.inverse(0))))
+	wire.Put64(ends[8:], uint64(t.items.At(t.order.inverse(n-1))))
 	return t, nil
 }
 
@@ -90,21 +90,21 @@ func chunk(valueBytes int) int { return (atValue + valueBytes + 15) &^ 15 }
 func (t *cache) item(i uint64, b []byte) {
 	at := t.order.of(i)
 	if at+1 < t.n {
-		put64(b[atNext:], uint64(t.items.At(t.order.inverse(at+1))))
+		wire.Put64(b[atNext:], uint64(t.items.At(t.order.inverse(at+1))))
 	}
 	if at > 0 {
-		put64(b[atPrev:], uint64(t.items.At(t.order.inverse(at-1))))
+		wire.Put64(b[atPrev:], uint64(t.items.At(t.order.inverse(at-1))))
 	}
-	put64(b[atChain:], t.chained(t.places.of(i)+t.mask+1))
+	wire.Put64(b[atChain:], t.chained(t.places.of(i)+t.mask+1))
 	key := t.keys.Key(i)
-	put64(b[atKey:], key)
+	wire.Put64(b[atKey:], key)
 	if t.spec.Value != nil {
 		t.spec.Value(key, b[atValue:][:t.spec.ValueBytes])
 	}
 }
 
 // bucket makes a bucket as it is at the start: it has the place of its own number, and each that is a table's size behind.
-func (t *cache) bucket(i uint64, b []byte) { put64(b, t.chained(i)) }
+func (t *cache) bucket(i uint64, b []byte) { wire.Put64(b, t.chained(i)) }
 
 // chained is the item of a place, 0 if there is none.
 func (t *cache) chained(place uint64) uint64 {
@@ -124,6 +124,3 @@ func (t *cache) bucketOf(key uint64) uint64 {
 
 // now is the second that items are marked with.
 func now(c *r2.Co) uint64 { return begin + uint64(c.Now()/second) }
-
-func u64(b []byte) uint64      { return binary.LittleEndian.Uint64(b) }
-func put64(b []byte, v uint64) { binary.LittleEndian.PutUint64(b, v) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/wire"
 	"drtmx/xstore/rivals/service"
 )
 
@@ -29,7 +30,7 @@ func (t *cache) find(c *r2.Co, bucket r2.Addr, key uint64) (item, from r2.Addr) 
 		if item = r2.Addr(c.Load64(from)); item == 0 {
 			return 0, from
 		}
-		found := u64(c.Load(item, atValue)[atKey:]) == key
+		found := wire.Get64(c.Load(item, atValue)[atKey:]) == key
 		service.Searched(c, 1)
 		if found {
 			return item, from
