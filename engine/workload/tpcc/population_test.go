@@ -145,13 +145,13 @@ func TestRanges(t *testing.T) {
 		from, to   uint32
 		first, end uint64 // keys
 	}{
-		{"stock quantities", b.initStock, stockBytes, sQuantity, u32, 10, 100, 0, rows},
-		{"prices", b.initItem, itemBytes, iPrice, u32, 1_00, 100_00, 0, rows},
-		{"images", b.initItem, itemBytes, iImage, u32, 1, 10_000, 0, rows},
+		{"stock quantities", b.initStock, stockBytes, sQuantity, wire.Get32, 10, 100, 0, rows},
+		{"prices", b.initItem, itemBytes, iPrice, wire.Get32, 1_00, 100_00, 0, rows},
+		{"images", b.initItem, itemBytes, iImage, wire.Get32, 1, 10_000, 0, rows},
 		{"discounts", b.initCustomer, customerBytes, cDiscount, u16, 0, 50_00, 0, rows},
 		{"taxes of warehouses", b.initWarehouse, warehouseBytes, wTax, u16, 0, 20_00, 0, rows},
 		{"taxes of districts", b.initDistrict, districtBytes, dTax, u16, 0, 20_00, 0, rows},
-		{"amounts of lines that wait", b.initOrderLine, orderLineBytes, lAmount, u32, 1, 9_999_99, b.lineKey(b.orderKey(0, 2_100), 0), b.lineKey(b.orderKey(0, 3_000), 0)},
+		{"amounts of lines that wait", b.initOrderLine, orderLineBytes, lAmount, wire.Get32, 1, 9_999_99, b.lineKey(b.orderKey(0, 2_100), 0), b.lineKey(b.orderKey(0, 3_000), 0)},
 	} {
 		const parts = 10
 		counts, ones := make([]float64, parts), make([]float64, parts)
