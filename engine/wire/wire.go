@@ -25,9 +25,6 @@ func Put32(b []byte, v uint32) { binary.LittleEndian.PutUint32(b, v) }
 // Put64 writes a number to the begin of b.
 func Put64(b []byte, v uint64) { binary.LittleEndian.PutUint64(b, v) }
 
-// Add16 appends a number.
-func Add16(b []byte, v uint16) []byte { return binary.LittleEndian.AppendUint16(b, v) }
-
 // Add32 appends a number.
 func Add32(b []byte, v uint32) []byte { return binary.LittleEndian.AppendUint32(b, v) }
 

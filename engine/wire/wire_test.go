@@ -7,7 +7,7 @@ import (
 
 // What Put and Add write is little-endian, and Get reads it.
 func TestWords(t *testing.T) {
-	b := Add64(Add32(Add16(nil, 0x0102), 0x03040506), 0x0708090a0b0c0d0e)
+	b := Add64(Add32([]byte{2, 1}, 0x03040506), 0x0708090a0b0c0d0e)
 	want := []byte{2, 1, 6, 5, 4, 3, 14, 13, 12, 11, 10, 9, 8, 7}
 	put := make([]byte, len(want))
 	Put16(put, 0x0102)
