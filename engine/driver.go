@@ -30,6 +30,7 @@ type driver struct {
 
 	spawned int // coroutines per thread that exist
 	clients []client
+	ignored []bool      // by type: requests that find nothing to do do not belong to the throughput
 	queues  []*arrivals // open: one per client thread
 	serving []arrival   // open: what each coroutine serves
 	ongoing []ongoing   // by machine
@@ -104,7 +105,7 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 	if err := bench.Open(env); err != nil {
 		return nil, tooLarge(v, err)
 	}
-	d.db = bench.DB()
+	d.db, d.ignored = bench.DB(), uncounted(experiment.Workloads.Of(v), bench.Types())
 	if err := d.set(v); err != nil {
 		return nil, err
 	}
@@ -125,6 +126,16 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 		d.openArrivals(rate)
 	}
 	return d, nil
+}
+
+// uncounted says of which types requests that find nothing to do do not belong to the throughput.
+func uncounted(kind *workload.Kind, types []string) []bool {
+	out := make([]bool, len(types))
+	for i, name := range types {
+		e, _ := kind.EmptyOf(name)
+		out[i] = e.Uncounted
+	}
+	return out
 }
 
 // openArrivals gives each client thread its share of the rate.
@@ -272,7 +283,7 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 	}
 	o.Breakdown[metrics.PhaseOther][metrics.Asleep] += waited
 	d.s.meter.Add(&measure.Request{
-		Typ: int(o.Type), Committed: o.Committed, RolledBack: o.RolledBack, Empty: o.Empty, LatencyPS: latency,
+		Typ: int(o.Type), Committed: o.Committed, RolledBack: o.RolledBack, Empty: o.Empty, Uncounted: o.Empty && int(o.Type) < len(d.ignored) && d.ignored[o.Type], LatencyPS: latency,
 		Phases: phases, Breakdown: &o.Breakdown, Trips: &o.RoundTrips,
 	})
 	o.Breakdown[metrics.PhaseOther][metrics.Asleep] -= waited // one Outcome serves many requests
@@ -325,9 +336,18 @@ func (d *driver) set(v experiment.Knobs) error {
 	return nil
 }
 
-// idle says that it is no wonder when nothing finishes: no request has arrived, or
-// no client is up.
+// ends says whether the workload comes to an end by itself, and whether it has.
+func (d *driver) ends() (finite, finished bool) {
+	w, finite := d.bench.(workload.Finite)
+	return finite, finite && w.Finished()
+}
+
+// idle says that it is no wonder when nothing finishes: no request has arrived, all there are have ended, or no client
+// is up.
 func (d *driver) idle() bool {
+	if _, finished := d.ends(); finished {
+		return true
+	}
 	if d.queues != nil && d.open <= 0 {
 		return true
 	}

@@ -94,8 +94,8 @@ func (s *System) Result() *result.Result {
 		Profile: testbed.WithNumbers(s.fab.Profile().ID(), s.values), Scope: "cluster", FromNS: s.marked.PS / sim.Nanosecond, VirtualNS: ps / sim.Nanosecond,
 		WallMS: s.wall.ms(), Events: c.Events - s.marked.Events, Steady: q.steady, Unsteady: q.unsteady,
 		Scale:      result.Scale{Populations: s.values.Float("workload.scale")},
-		Throughput: measure.PerSecond(n.Commits, ps), ThroughputCI95: q.ci95,
-		Commits: n.Commits, Aborts: n.Aborts, AbortRate: n.AbortRate(), Rollbacks: n.Rollbacks, Empty: n.Empty, Failed: n.Failed, Lost: c.Lost - s.marked.Lost,
+		Throughput: measure.PerSecond(n.Counted(), ps), ThroughputCI95: q.ci95,
+		Commits: n.Commits, Aborts: n.Aborts, AbortRate: n.AbortRate(), Rollbacks: n.Rollbacks, Empty: n.Empty, Uncounted: n.Uncounted, Failed: n.Failed, Lost: c.Lost - s.marked.Lost,
 		ByType: s.byType(), LatencyUS: s.meter.Measured().Latency.Latency(), Histogram: s.meter.Measured().Latency.Histogram(), Verbs: map[string]uint64{},
 		RoundTripsPerTxn: n.TripsPerTxn(), Changes: s.Changes(), Digest: s.Digest(), Digests: s.Digests(),
 	}
@@ -149,7 +149,7 @@ func (s *System) timeline(ps int64) (out []result.Moment) {
 	s.windows.From(0, func(rec *measure.Record) {
 		if rec.T1 <= ps {
 			out = append(out, result.Moment{T0NS: rec.T0 / sim.Nanosecond, T1NS: rec.T1 / sim.Nanosecond,
-				Throughput: measure.PerSecond(rec.Counts.Commits, rec.T1-rec.T0), Gauges: metrics.Shown(rec.Gauges)})
+				Throughput: measure.PerSecond(rec.Counts.Counted(), rec.T1-rec.T0), Gauges: metrics.Shown(rec.Gauges)})
 		}
 	})
 	return out
@@ -225,7 +225,7 @@ func (s *System) byType() map[string]result.TypeStat {
 			break
 		}
 		t := &s.meter.Types[i]
-		stat := result.TypeStat{Commits: t.Counts.Commits, Aborts: t.Counts.Aborts, Rollbacks: t.Counts.Rollbacks, Empty: t.Counts.Empty, LatencyUS: s.meter.LatencyOf(i).Latency()}
+		stat := result.TypeStat{Commits: t.Counts.Commits, Aborts: t.Counts.Aborts, Rollbacks: t.Counts.Rollbacks, Empty: t.Counts.Empty, Uncounted: t.Counts.Uncounted, LatencyUS: s.meter.LatencyOf(i).Latency()}
 		if len(s.meter.Types) > 1 {
 			stat.Histogram = t.Latency.Histogram()
 		}
@@ -324,14 +324,14 @@ type quality struct {
 // steadyCI is how wide an interval a steady run may have, as a share.
 const steadyCI = 0.05
 
-// judge looks at the commits in equal spans of time.
+// judge looks at the commits in equal spans of time that belong to the throughput.
 func judge(commits []float64) quality {
 	e := metrics.EstimateMean(commits)
 	switch {
 	case e.Why == metrics.TooShort:
 		return quality{unsteady: "the measured interval is " + e.Reason("throughput")}
 	case e.Mean == 0:
-		return quality{unsteady: "nothing was committed"}
+		return quality{unsteady: "nothing was committed that belongs to the throughput"}
 	case e.Why != metrics.None:
 		return quality{drift: e.Why == metrics.Drifting, unsteady: e.Reason("throughput")}
 	}
@@ -347,7 +347,7 @@ func (s *System) quality() quality {
 	if s.auto.changedSince(s.marked.PS) {
 		return quality{drift: true, unsteady: s.auto.unsteady()}
 	}
-	return judge(s.meter.Spans.Series(measure.CommitsOf))
+	return judge(s.meter.Spans.Series(measure.CountedOf))
 }
 
 // ciQuantiles are those of the latency.
@@ -384,7 +384,7 @@ func (s *System) addIntervals(r *result.Result) {
 	}
 	x := &s.meter.Spans
 	commits := x.Series(measure.CommitsOf)
-	ratio(result.CIThroughput, "throughput", commits, ones(len(commits)))
+	ratio(result.CIThroughput, "throughput", x.Series(measure.CountedOf), ones(len(commits)))
 	ratio(result.CITrips, "the number of round trips", x.Series(measure.TripsOf), commits)
 	ratio(result.CIAborts, "the abort rate", x.Series(measure.AbortsOf), x.Series(measure.AttemptsOf))
 	latency, parts := &s.meter.Measured().Latency, x.Latencies()

@@ -124,7 +124,7 @@ func rootCommand() *cobra.Command {
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(upCommand(), runCommand(), sweepCommand(), whyCommand(), exploreCommand(), compareCommand(), knobsCommand(), specsCommand(),
-		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), runsCommand(), verifyCommand(), predictCommand(), fitCommand(), workerCommand(), serveWorkCommand(), kernelCommand(), doctorCommand())
+		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), runsCommand(), verifyCommand(), predictCommand(), fitCommand(), workerCommand(), serveWorkCommand(), kernelCommand(), doctorCommand(), resultsTopic())
 	addCompletions(root)
 	return root
 }

@@ -5,33 +5,20 @@ import (
 	"encoding/csv"
 	"net/url"
 	"strconv"
-	"time"
 
-	"drtmx/cluster/words"
-	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
 
-// queryNS reads a virtual time, in nanoseconds or with a unit; no virtual time is before 0. missing is
-// the answer where none is given.
-func queryNS(s, field string, missing int64) (int64, error) {
-	if s == "" {
-		return missing, nil
+// moment is a virtual time that was checked, missing where none is given.
+func moment(text string, missing int64) int64 {
+	if n, err := Nanoseconds(text); err == nil {
+		return n
 	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		var d time.Duration
-		d, err = time.ParseDuration(s)
-		n = d.Nanoseconds()
-	}
-	if err != nil || n < 0 {
-		return 0, &experiment.SpecError{Field: field, Value: words.Clip(s), Rule: "must be virtual nanoseconds from 0", Next: "as ?" + field + "=2000000"}
-	}
-	return n, nil
+	return missing
 }
 
 var csvHead = []string{"t0_ns", "t1_ns", "knobs_version", "throughput", "commits", "aborts", "rollbacks", "abort_rate",
-	"mean_us", "p50_us", "p90_us", "p99_us", "p999_us", "max_us", "round_trips_per_txn", "in_flight", "bottleneck", "bottleneck_node", "bottleneck_utilization", "failed", "lost", "empty"}
+	"mean_us", "p50_us", "p90_us", "p99_us", "p999_us", "max_us", "round_trips_per_txn", "in_flight", "bottleneck", "bottleneck_node", "bottleneck_utilization", "failed", "lost", "empty", "uncounted"}
 
 func windowsCSV(ws []result.Window) ([]byte, error) {
 	var b bytes.Buffer
@@ -51,7 +38,7 @@ func windowsCSV(ws []result.Window) ([]byte, error) {
 		l := x.LatencyUS
 		row := []string{strconv.FormatInt(x.T0NS, 10), strconv.FormatInt(x.T1NS, 10), strconv.Itoa(x.KnobsVersion), f(x.Throughput),
 			n(x.Commits), n(x.Aborts), n(x.Rollbacks), f(x.AbortRate), opt(l.Mean), opt(l.P50), opt(l.P90), opt(l.P99), opt(l.P999), opt(l.Max),
-			f(x.RoundTripsPerTxn), f(x.InFlight), "", "", "", n(x.Failed), n(x.Lost), n(x.Empty)}
+			f(x.RoundTripsPerTxn), f(x.InFlight), "", "", "", n(x.Failed), n(x.Lost), n(x.Empty), n(x.Uncounted)}
 		if x.Bottleneck != nil {
 			row[16], row[17], row[18] = x.Bottleneck.Resource, strconv.Itoa(x.Bottleneck.Node), f(x.Bottleneck.Utilization)
 		}
@@ -72,17 +59,12 @@ type windowsQuery struct {
 // timeEnd is later than any virtual time.
 const timeEnd = 1 << 62
 
-func (w *windowsQuery) read(q url.Values) (err error) {
-	if w.FromNS, err = queryNS(q.Get("from"), "from", 0); err != nil {
-		return err
-	}
-	if w.ToNS, err = queryNS(q.Get("to"), "to", timeEnd); err != nil {
-		return err
-	}
-	if w.Format = q.Get("format"); w.Format != "" && w.Format != "json" && w.Format != "csv" {
-		return &experiment.SpecError{Field: "format", Value: words.Clip(w.Format), Rule: "must be json or csv", Next: "as ?format=csv"}
-	}
-	return nil
+func (w *windowsQuery) params() Params {
+	return Params{Moment("from"), Moment("to"), OneOf("format", "json", "csv")}
+}
+
+func (w *windowsQuery) read(q url.Values) {
+	w.FromNS, w.ToNS, w.Format = moment(q.Get("from"), 0), moment(q.Get("to"), timeEnd), q.Get("format")
 }
 
 func (w *windowsQuery) write(q url.Values) {

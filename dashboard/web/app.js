@@ -130,7 +130,7 @@ function tiles(ws) {
   if (!ws.length) {
     for (const id of ["t-throughput", "t-p50", "t-p99", "t-aborts", "checks"]) $(id).textContent = "–";
     $("checks").className = "badge";
-    $("rolledtile").hidden = $("failedtile").hidden = true;
+    $("rolledtile").hidden = $("emptytile").hidden = $("failedtile").hidden = true;
     return;
   }
   const mean = (f) => { const v = ws.map(f).filter((x) => x); return v.length ? v.reduce((a, b) => a + b) / v.length : 0; };
@@ -141,11 +141,22 @@ function tiles(ws) {
   const rolled = ws.reduce((a, x) => a + x.rollbacks, 0), done = ws.reduce((a, x) => a + x.commits, rolled);
   $("rolledtile").hidden = !rolled;
   $("t-rolled").textContent = share(rolled, done);
+  const found = emptyRequests(ws);
+  $("emptytile").hidden = !found.empty;
+  $("emptytile").title = found.text;
+  $("t-empty").textContent = share(found.empty, done - rolled);
   const failed = ws.reduce((a, x) => a + (x.failed || 0), 0), lost = ws.reduce((a, x) => a + (x.lost || 0), 0), ended = ws.reduce((a, x) => a + x.commits + x.rollbacks, failed);
   $("failedtile").hidden = !(failed + lost);
   $("failedtile").title = `${si(failed)} requests ended with an error, ${si(lost)} passive ones are lost: a machine crashed`;
   $("t-failed").textContent = share(failed, ended);
   badge($("checks"), ws.at(-1).checks);
+}
+
+// emptyRequests tells who wonders about the throughput how many requests found nothing to do, and whether they are in it.
+function emptyRequests(ws) {
+  const sum = (f) => ws.reduce((a, x) => a + (x[f] || 0), 0), empty = sum("empty"), uncounted = sum("uncounted");
+  const counted = !uncounted ? "all of them are in the throughput" : uncounted === empty ? "none of them is in the throughput" : `${si(uncounted)} of them are not in the throughput`;
+  return { empty, text: `of the commits, ${si(empty)} found nothing to do: a key that is missing or taken, or no result; ${counted}` };
 }
 
 // percentile writes one, or how many samples a window lacks for it: ten have to lie above it.

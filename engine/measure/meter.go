@@ -15,6 +15,7 @@ type Request struct {
 	Committed  bool
 	RolledBack bool
 	Empty      bool // it committed, and found nothing to do
+	Uncounted  bool // such a one does not belong to the throughput
 	LatencyPS  int64
 	Phases     metrics.PhaseSet           // that it was in
 	Breakdown  *metrics.Breakdown         // nil: not attributed
@@ -26,6 +27,7 @@ type Counts struct {
 	Commits, Aborts, Rollbacks, Failed, Trips uint64
 	LatencyPS                                 uint64 // summed over commits
 	Empty                                     uint64 // of the commits, those that found nothing to do
+	Uncounted                                 uint64 // of those, the ones that do not belong to the throughput
 }
 
 func (c *Counts) add(r *Request) {
@@ -35,6 +37,9 @@ func (c *Counts) add(r *Request) {
 		c.LatencyPS += uint64(r.LatencyPS)
 		if r.Empty {
 			c.Empty++
+			if r.Uncounted {
+				c.Uncounted++
+			}
 		}
 	case r.RolledBack:
 		c.Rollbacks++
@@ -50,15 +55,18 @@ func (c *Counts) add(r *Request) {
 
 func (c Counts) Minus(o Counts) Counts {
 	return Counts{
-		c.Commits - o.Commits, c.Aborts - o.Aborts, c.Rollbacks - o.Rollbacks, c.Failed - o.Failed, c.Trips - o.Trips, c.LatencyPS - o.LatencyPS, c.Empty - o.Empty,
+		c.Commits - o.Commits, c.Aborts - o.Aborts, c.Rollbacks - o.Rollbacks, c.Failed - o.Failed, c.Trips - o.Trips, c.LatencyPS - o.LatencyPS, c.Empty - o.Empty, c.Uncounted - o.Uncounted,
 	}
 }
 
 func (c Counts) plus(o Counts) Counts {
 	return Counts{
-		c.Commits + o.Commits, c.Aborts + o.Aborts, c.Rollbacks + o.Rollbacks, c.Failed + o.Failed, c.Trips + o.Trips, c.LatencyPS + o.LatencyPS, c.Empty + o.Empty,
+		c.Commits + o.Commits, c.Aborts + o.Aborts, c.Rollbacks + o.Rollbacks, c.Failed + o.Failed, c.Trips + o.Trips, c.LatencyPS + o.LatencyPS, c.Empty + o.Empty, c.Uncounted + o.Uncounted,
 	}
 }
+
+// Counted are the commits that belong to the throughput.
+func (c Counts) Counted() uint64 { return c.Commits - c.Uncounted }
 
 // Ended is how many requests have ended.
 func (c Counts) Ended() uint64 { return c.Commits + c.Rollbacks + c.Failed }

@@ -98,6 +98,7 @@ func (x *spans) Latencies() []metrics.Sketch {
 
 // The counts that intervals are about.
 func CommitsOf(c *Counts) uint64  { return c.Commits }
+func CountedOf(c *Counts) uint64  { return c.Counted() }
 func AbortsOf(c *Counts) uint64   { return c.Aborts }
 func TripsOf(c *Counts) uint64    { return c.Trips }
 func AttemptsOf(c *Counts) uint64 { return c.Commits + c.Aborts + c.Rollbacks }

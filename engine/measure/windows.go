@@ -147,8 +147,8 @@ func (r *Resources) Window(rec *Record) result.Window {
 	ps := rec.T1 - rec.T0
 	w := result.Window{
 		Index: rec.index, T0NS: rec.T0 / 1000, T1NS: rec.T1 / 1000, KnobsVersion: rec.Version,
-		Throughput: PerSecond(rec.Counts.Commits, ps), Commits: rec.Counts.Commits, Aborts: rec.Counts.Aborts,
-		Rollbacks: rec.Counts.Rollbacks, Empty: rec.Counts.Empty, Failed: rec.Counts.Failed, Lost: rec.Lost, AbortRate: rec.Counts.AbortRate(), LatencyUS: rec.Latency,
+		Throughput: PerSecond(rec.Counts.Counted(), ps), Commits: rec.Counts.Commits, Aborts: rec.Counts.Aborts,
+		Rollbacks: rec.Counts.Rollbacks, Empty: rec.Counts.Empty, Uncounted: rec.Counts.Uncounted, Failed: rec.Counts.Failed, Lost: rec.Lost, AbortRate: rec.Counts.AbortRate(), LatencyUS: rec.Latency,
 		Phases: map[string]result.PhaseStat{}, RoundTripsPerTxn: rec.Counts.TripsPerTxn(), InFlight: float64(rec.Flight),
 		Utilization: map[string]result.Util{},
 	}

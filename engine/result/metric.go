@@ -52,7 +52,7 @@ func sortMetrics(paths []string) {
 // metricOrder is the order in which comparisons and tables list metrics.
 var metricOrder = []string{
 	"throughput", "latency_us.p50", "latency_us.p99", "latency_us", "abort_rate", "round_trips_per_txn",
-	"commits", "aborts", "rollbacks", "failed", "lost", "phases", "milestones", "by_type", "utilization", "bottleneck", "little", "nvm", "parts", "verbs",
+	"commits", "empty", "uncounted", "aborts", "rollbacks", "failed", "lost", "phases", "milestones", "by_type", "utilization", "bottleneck", "little", "nvm", "parts", "verbs",
 }
 
 // notCompared are numbers that describe the run and not the system, and those that are names: the
@@ -128,8 +128,10 @@ next:
 func (r *Result) noneOf(path string) bool {
 	top, rest, _ := strings.Cut(path, ".")
 	switch top {
-	case "failed", "lost":
+	case "empty", "uncounted", "failed", "lost":
 		return true
+	case "by_type":
+		return strings.HasSuffix(rest, ".empty") || strings.HasSuffix(rest, ".uncounted")
 	case "phases":
 		return len(r.Phases) > 0 && !strings.HasSuffix(rest, ".p50_us")
 	case "milestones":

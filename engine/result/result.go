@@ -34,7 +34,8 @@ type TypeStat struct {
 	Commits   uint64  `json:"commits"`
 	Aborts    uint64  `json:"aborts"`
 	Rollbacks uint64  `json:"rollbacks"`
-	Empty     uint64  `json:"empty,omitempty"` // as in Result
+	Empty     uint64  `json:"empty,omitempty"`     // as in Result
+	Uncounted uint64  `json:"uncounted,omitempty"` // likewise
 	LatencyUS Latency `json:"latency_us"`
 	// Histogram is its distribution. Of a workload with a single type it is the result's, and is not repeated.
 	Histogram *metrics.Histogram `json:"latency_histogram,omitempty"`
@@ -89,9 +90,10 @@ type Result struct {
 	Aborts           uint64                           `json:"aborts"`
 	AbortRate        float64                          `json:"abort_rate"`
 	Rollbacks        uint64                           `json:"rollbacks"`
-	Empty            uint64                           `json:"empty,omitempty"`  // of the commits, those that found nothing to do: a key that is missing or taken, no result
-	Failed           uint64                           `json:"failed,omitempty"` // requests that ended with an error: a machine, or their client's, had crashed
-	Lost             uint64                           `json:"lost,omitempty"`   // passive requests that counted as done, and that a crash left unconfirmed
+	Empty            uint64                           `json:"empty,omitempty"`     // of the commits, those that found nothing to do: a key that is missing or taken, no result
+	Uncounted        uint64                           `json:"uncounted,omitempty"` // of those, the ones that the workload does not count: they do not belong to the throughput
+	Failed           uint64                           `json:"failed,omitempty"`    // requests that ended with an error: a machine, or their client's, had crashed
+	Lost             uint64                           `json:"lost,omitempty"`      // passive requests that counted as done, and that a crash left unconfirmed
 	ByType           map[string]TypeStat              `json:"by_type,omitempty"`
 	LatencyUS        Latency                          `json:"latency_us"`
 	Histogram        *metrics.Histogram               `json:"latency_histogram,omitempty"`
@@ -173,6 +175,7 @@ type Window struct {
 	Aborts           uint64               `json:"aborts"`
 	Rollbacks        uint64               `json:"rollbacks"`
 	Empty            uint64               `json:"empty,omitempty"`
+	Uncounted        uint64               `json:"uncounted,omitempty"`
 	Failed           uint64               `json:"failed,omitempty"`
 	Lost             uint64               `json:"lost,omitempty"`
 	AbortRate        float64              `json:"abort_rate"`

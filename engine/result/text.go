@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,8 +48,8 @@ func (r *Result) String() string {
 		row("snapshots", "%s", text)
 	}
 	row("commits", "%d in %s of virtual time, %.2f %% of attempts aborted, %d rolled back", r.Commits, knob.Format("duration_ns", int(r.VirtualNS)), 100*r.AbortRate, r.Rollbacks)
-	if r.Empty > 0 {
-		row("", "%d of the commits found nothing to do: a key that was missing or taken, or no result", r.Empty)
+	for _, text := range r.FoundNothing() {
+		row("", "%s", text)
 	}
 	if r.Failed > 0 || r.Lost > 0 {
 		row("failed", "%d requests with an error, %d passive ones lost", r.Failed, r.Lost)
@@ -81,6 +82,34 @@ func (r *Result) String() string {
 	}
 	row("digest", "%s", r.Digest)
 	return b.String()
+}
+
+// FoundNothing says which of the commits found nothing to do, by type, and whether they are in the throughput; nil where all found
+// something.
+func (r *Result) FoundNothing() []string {
+	if r.Empty == 0 {
+		return nil
+	}
+	name, _ := r.Spec["workload"].(string)
+	kind := experiment.Workloads.Named(name)
+	lines := []string{fmt.Sprintf("%d of the commits found nothing to do", r.Empty)}
+	for _, typ := range slices.Sorted(maps.Keys(r.ByType)) {
+		x := r.ByType[typ]
+		if x.Empty == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", x.Empty, typ)
+		if kind != nil {
+			if e, ok := kind.EmptyOf(typ); ok {
+				text += ": " + e.When
+			}
+		}
+		if x.Uncounted > 0 {
+			text += "; not in the throughput"
+		}
+		lines = append(lines, text)
+	}
+	return lines
 }
 
 // Snapshots says how old what they read was, and how often a read had to wait; "" where none has read.

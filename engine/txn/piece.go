@@ -129,7 +129,7 @@ func (tx *Tx) On(c *r2.Co, f func() error) error {
 // Again empties the set of an attempt whose body runs once more.
 func (tx *Tx) Again() {
 	tx.clearSet()
-	tx.writes, tx.entries = 0, tx.entries[:0]
+	tx.writes, tx.entries, tx.empty = 0, tx.entries[:0], false
 }
 
 // Ran is what a piece did, as the history has it.

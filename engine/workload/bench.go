@@ -176,6 +176,9 @@ type OnKV interface{ KV() store.KV }
 // drain waits until there is none.
 type Counting interface{ InFlight() int }
 
+// Finite workloads have a list of requests. Finished says that all of them have ended: nothing follows.
+type Finite interface{ Finished() bool }
+
 // Crashing workloads are told when a machine has crashed: requests of its clients are gone, and what a server had is not there
 // until it comes back.
 type Crashing interface{ Crashed(machine int) }

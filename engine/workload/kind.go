@@ -28,6 +28,8 @@ type Kind struct {
 	// Unused says why one of these has no effect in v, "" if it has; nil: all have.
 	Unused func(name string, v knob.Values) string
 	Mix    []MixType // transaction types with a weight
+	// Empty are the types of which a request may find nothing to do; those of all other types always find something.
+	Empty []Empty
 	// Rules are what may not be set together when it runs.
 	Rules []func(v knob.Values) error
 
@@ -52,6 +54,25 @@ type MixType struct {
 	Name   string
 	Weight int    // by default
 	Doc    string // what else there is to say of it
+}
+
+// Empty says what a request of a type finds when it finds nothing to do, and whether it belongs to the throughput all the same.
+type Empty struct {
+	Type string // "": each of them
+	When string // a clause, of one request
+	// Uncounted requests commit without having done what they are there for, and the benchmark's definition does not count
+	// such. A request that reads has its answer: that nothing is there.
+	Uncounted bool
+}
+
+// EmptyOf is what a type says of requests that find nothing to do; ok is false if they always find something.
+func (k *Kind) EmptyOf(typ string) (e Empty, ok bool) {
+	for _, e := range k.Empty {
+		if e.Type == typ || e.Type == "" {
+			return e, true
+		}
+	}
+	return Empty{}, false
 }
 
 // Footprint is what tables and requests of a workload need of the host.

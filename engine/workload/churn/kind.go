@@ -10,12 +10,20 @@ import (
 
 // Kinds is the workload in the list of parts.
 var Kinds = []workload.Kind{{
-	Load:       testbed.Load{Name: "churn", Transactions: true, ReadOnly: true, LocalLocks: workload.Anywhere},
-	Doc:        "records that are inserted, deleted and inserted again",
-	Knobs:      []string{"workload.keys", "workload.value_bytes", "workload.scale"},
-	Defaults:   map[string]any{"workload.keys": 4000, "workload.value_bytes": LeastBytes},
-	Mix:        mix(),
-	Rules:      []func(knob.Values) error{valid},
+	Load:     testbed.Load{Name: "churn", Transactions: true, ReadOnly: true, LocalLocks: workload.Anywhere},
+	Doc:      "records that are inserted, deleted and inserted again",
+	Knobs:    []string{"workload.keys", "workload.value_bytes", "workload.scale"},
+	Defaults: map[string]any{"workload.keys": 4000, "workload.value_bytes": LeastBytes},
+	Mix:      mix(),
+	Rules:    []func(knob.Values) error{valid},
+	Empty: []workload.Empty{
+		{Type: Types[move].Name, When: "its first pair has no token, or its second one has", Uncounted: true},
+		{Type: Types[take].Name, When: "its pair has no token", Uncounted: true},
+		{Type: Types[put].Name, When: "its pair has a token", Uncounted: true},
+		{Type: Types[count].Name, When: "its pair has no token", Uncounted: true},
+		{Type: Types[look].Name, When: "its pairs have no token"},
+		{Type: Types[lookOne].Name, When: "its slot has no token"},
+	},
 	Population: "workload.keys",
 	Footprint: func(v knob.Values) workload.Footprint {
 		return workload.SmallRecords(v, int64(keysOf(v)), v.Int("workload.value_bytes"))

@@ -237,10 +237,16 @@ func (r *runner) look(tx *txn.Tx) error {
 	if err := r.begin(tx, pairsRead); err != nil {
 		return err
 	}
+	some := false
 	for _, pair := range r.pairs {
-		if _, _, _, err := r.pair(tx, pair); err != nil {
+		_, _, ok, err := r.pair(tx, pair)
+		if err != nil {
 			return err
 		}
+		some = some || ok
+	}
+	if !some {
+		tx.Empty()
 	}
 	return nil
 }

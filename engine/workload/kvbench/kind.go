@@ -37,6 +37,15 @@ var TypeNames = []string{"get", "update", "insert", "scan", "rmw"}
 
 var typeDocs = []string{"", " Overwrites a value.", " Adds a key.", " Reads up to 100 pairs in the order of their keys.", " A GET and then an UPDATE of the same key."}
 
+// empty requests of YCSB are answered like others, but one that is there to write and has written nothing is none of its type.
+var empty = []workload.Empty{
+	{Type: TypeNames[Get], When: "its key is missing"},
+	{Type: TypeNames[Update], When: "its key is missing", Uncounted: true},
+	{Type: TypeNames[Insert], When: "its key is taken", Uncounted: true},
+	{Type: TypeNames[Scan], When: "there is no key from its first one on"},
+	{Type: TypeNames[RMW], When: "its key is missing", Uncounted: true},
+}
+
 // mix are the weights of the types.
 type mix [numTypes]int
 
@@ -63,6 +72,7 @@ func kind(name, doc string, m mix) workload.Kind {
 		Defaults:   map[string]any{"workload.keys": 1_000_000, "workload.theta": Theta},
 		Unused:     unused,
 		Rules:      []func(knob.Values) error{func(v knob.Values) error { return validDistribution(v, name == "ycsb-d") }, validKeys, func(v knob.Values) error { return validRealKeys(v, m[Scan] > 0) }},
+		Empty:      empty,
 		Population: "workload.keys",
 		Footprint:  footprint,
 		Requests:   func(knob.Values) workload.Requests { return workload.Requests{Retried: true} },
@@ -215,7 +225,7 @@ func validKeys(v knob.Values) error {
 	return nil
 }
 
-// footprint is what the checks keep; the store's own comes on top. Measured: 150 bytes of a key that was written.
+// footprint is what the checks keep, and the keys of a file; the store's own comes on top. Measured: 150 bytes of a key that was written.
 func footprint(v knob.Values) workload.Footprint {
 	const register = 150
 	bytes := int64(0)
@@ -224,6 +234,9 @@ func footprint(v knob.Values) workload.Footprint {
 		bytes = register * int64(min(workload.Scaled(v, "workload.keys"), mostRegisters))
 	case "sampled":
 		bytes = register * int64(min(workload.Scaled(v, "workload.keys")/sampledOf, mostRegisters))
+	}
+	if strings.HasPrefix(v.Text("workload.dataset"), dataset.FilePrefix) {
+		bytes += 8 * int64(workload.Scaled(v, "workload.keys")) // the others are computed
 	}
 	return workload.Footprint{Bytes: bytes, PerRequest: workload.PageBytes, PerSecond: 500_000, PerWallMS: 200}
 }

@@ -21,6 +21,13 @@ var Kinds = []workload.Kind{{
 	Knobs:    []string{"workload.value_bytes", "workload.scale", "workload.requests"},
 	Defaults: map[string]any{"workload.value_bytes": 8},
 	Rules:    []func(knob.Values) error{valid},
+	Empty: []workload.Empty{
+		{Type: kindNames[get], When: "its key is missing"},
+		{Type: kindNames[update], When: "its key is missing", Uncounted: true},
+		{Type: kindNames[insert], When: "its key is taken", Uncounted: true},
+		{Type: kindNames[remove], When: "its key is missing", Uncounted: true},
+		{Type: kindNames[scan], When: "there is no key from its first one on"},
+	},
 
 	Footprint: func(v knob.Values) workload.Footprint {
 		return workload.Footprint{PerRequest: workload.PageBytes}

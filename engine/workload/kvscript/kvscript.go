@@ -29,6 +29,7 @@ type Script struct {
 	kv       store.KV
 	report   workload.Verbs
 	inFlight int
+	left     int                    // requests that have not ended
 	keys     []uint64               // that answers are about, rising
 	ops      map[uint64][]operation // by key
 	writes   state                  // values that were given out
@@ -49,6 +50,7 @@ func New(o Options) (*Script, error) {
 		for _, r := range list {
 			w.keys = append(w.keys, r.key)
 		}
+		w.left += len(list)
 	}
 	slices.Sort(w.keys)
 	w.keys = slices.Compact(w.keys)
@@ -68,6 +70,9 @@ func (k initialKeys) Rank(key uint64) (uint64, bool) {
 
 // Name is the workload's.
 func (w *Script) Name() string { return "kvscript" }
+
+// Finished says that every client has sent its requests and has the answers.
+func (w *Script) Finished() bool { return w.left == 0 }
 
 // Types are the kinds of requests.
 func (w *Script) Types() []string { return kindNames }

@@ -57,6 +57,7 @@ func (r *runner) Next() error {
 	r.w.inFlight++
 	did, err := r.send(q, begin)
 	r.w.inFlight--
+	r.w.left--
 	if err != nil {
 		return fmt.Errorf("kvscript: %v: %w", q, err)
 	}

@@ -17,6 +17,7 @@ var Kinds = []workload.Kind{{
 	Knobs:    []string{"workload.keys", "workload.value_bytes", "workload.scale", "workload.script", "workload.variant"},
 	Defaults: map[string]any{"workload.keys": 8, "workload.value_bytes": 24},
 	Rules:    []func(knob.Values) error{valid},
+	Empty:    []workload.Empty{{When: "each of its records is missing, or there where it inserts"}},
 
 	Population: "workload.keys",
 	Footprint: func(v knob.Values) workload.Footprint {

@@ -54,6 +54,7 @@ type Script struct {
 	behind int               // the last of them
 	counts map[uint64]uint64 // by key: transactions that committed and wrote it
 	torn   int               // values with parts of two versions, in transactions that committed
+	ended  int               // transactions
 }
 
 // New checks the options.
@@ -114,6 +115,9 @@ func (w *Script) Open(env workload.Env) (err error) {
 	w.table, err = w.db.AddTable(spec, store.Stripes(env.ServerCount(), w.opt.Keys))
 	return err
 }
+
+// Finished says that every client has run its transactions.
+func (w *Script) Finished() bool { return w.ended == len(w.list) }
 
 // Warm fills the location caches.
 func (w *Script) Warm(between workload.Between) error {
@@ -211,7 +215,8 @@ func (r *runner) Next() error {
 	typ := r.next
 	r.next++
 	r.steps, r.outputs = r.w.list[typ], r.outputs[:0]
-	if err := r.client.Run(uint8(typ), r.steps.readOnly(), r.body); err != nil {
+	err := r.client.Run(uint8(typ), r.steps.readOnly(), r.body)
+	if r.w.ended++; err != nil {
 		return workload.Done(err)
 	}
 	for _, out := range r.outputs {

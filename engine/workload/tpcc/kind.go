@@ -15,6 +15,13 @@ var newOrderKnobs = []string{
 	"workload.warehouses", "workload.districts", "workload.customers", "workload.items", "workload.rollbacks", "workload.orders", "workload.trees", "workload.scale",
 }
 
+// empty transactions belong to the throughput: clause 2.7.4.2 has a delivery go on where a district has no order.
+var empty = []workload.Empty{
+	{Type: types[orderStatus].Name, When: "its customer has no order"},
+	{Type: types[delivery].Name, When: "its district has no order that waits"},
+	{Type: types[stockLevel].Name, When: "the last orders of its districts have no line"},
+}
+
 // mix are the types with the standard's weights.
 var mix = []workload.MixType{{Name: "new-order", Weight: 45}, {Name: "payment", Weight: 43}, {Name: "order-status", Weight: 4},
 	{Name: "delivery", Weight: 4, Doc: " A delivery is a transaction per district."}, {Name: "stock-level", Weight: 4}}
@@ -28,6 +35,7 @@ var Kinds = []workload.Kind{
 		Knobs:     append([]string{"workload.stock_districts", "workload.remote.order_line", "workload.remote.payment", remoteKnob}, newOrderKnobs...),
 		Mix:       mix,
 		Rules:     []func(knob.Values) error{validOrders},
+		Empty:     empty,
 		Growth:    "workload.orders",
 		Footprint: func(v knob.Values) workload.Footprint { return footprint(v, false) },
 		Build:     func(v knob.Values) (workload.Bench, error) { return New(optionsOf(v, false)) },

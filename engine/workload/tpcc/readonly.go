@@ -27,8 +27,12 @@ func (r *runner) orderStatus(tx *txn.Tx) error {
 	}
 	for top := placedKey(c, 1<<orderBits-1); ; {
 		list, err := tx.Scan(b.placed, store.Range{Part: r.cd, From: placedKey(c, 0), To: top, Limit: 1, Down: true})
-		if err != nil || len(list) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(list) == 0 {
+			tx.Empty()
+			return nil
 		}
 		o := list[0].Value
 		v, ok, err := r.find(tx, Order, b.orderKey(r.cd, o))
@@ -39,6 +43,7 @@ func (r *runner) orderStatus(tx *txn.Tx) error {
 			return r.readLines(tx, b.orderKey(r.cd, o), min(uint64(v[oLines]), maxLines))
 		}
 		if o == 0 {
+			tx.Empty()
 			return nil
 		}
 		top = list[0].Key - 1 // this one was never placed
@@ -128,6 +133,9 @@ func (r *runner) listLines(tx *txn.Tx, d uint64) error {
 
 // countLow counts the different items of a warehouse whose stock is below the threshold.
 func (r *runner) countLow(tx *txn.Tx) error {
+	if len(r.items) == 0 {
+		tx.Empty()
+	}
 	slices.Sort(r.items)
 	r.items = slices.Compact(r.items)
 	r.refs = r.refs[:0]

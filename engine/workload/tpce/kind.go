@@ -11,6 +11,14 @@ import (
 // positionKnobs are what customer-position alone reads, and TPC-E with more.
 var positionKnobs = []string{"workload.customers", "workload.securities", "workload.trades", "workload.scale"}
 
+// empty transactions belong to the throughput: the standard counts a transaction whatever its frames find.
+var empty = []workload.Empty{
+	{Type: types[tradeLookup].Name, When: "no trade is from its time on"},
+	{Type: types[brokerVolume].Name, When: "none of its brokers has an order that waits"},
+	{Type: types[marketWatch].Name, When: "it watches no security"},
+	{Type: types[tradeUpdate].Name, When: "it finds nothing to change"},
+}
+
 // Kinds are TPC-E and its customer-position alone in the list of parts.
 var Kinds = []workload.Kind{
 	{
@@ -23,6 +31,7 @@ var Kinds = []workload.Kind{
 			{Name: "trade-result", Weight: 10, Doc: " One for which no trade waits is a trade-order in its place."}, {Name: "security-detail", Weight: 14}, {Name: "trade-lookup", Weight: 8},
 			{Name: "trade-status", Weight: 19}, {Name: "broker-volume", Weight: 5}, {Name: "market-feed", Weight: 1}, {Name: "market-watch", Weight: 18}, {Name: "trade-update", Weight: 2}},
 		Rules:     []func(knob.Values) error{validTrades},
+		Empty:     empty,
 		Growth:    "workload.orders",
 		Footprint: func(v knob.Values) workload.Footprint { return footprint(v, false) },
 		Build:     func(v knob.Values) (workload.Bench, error) { return New(optionsOf(v, false)) },

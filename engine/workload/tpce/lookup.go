@@ -79,6 +79,9 @@ func (r *runner) tradeLookup(tx *txn.Tx) error {
 	if err := r.findTrades(tx); err != nil {
 		return err
 	}
+	if len(r.list) == 0 {
+		tx.Empty()
+	}
 	if r.frame == ofHolding {
 		return r.holdingLookup(tx)
 	}
@@ -192,6 +195,9 @@ func (r *runner) tradeUpdate(tx *txn.Tx) error {
 		}
 		add32(v[at:], 1)
 		r.changed++
+	}
+	if r.changed == 0 {
+		tx.Empty()
 	}
 	return nil
 }

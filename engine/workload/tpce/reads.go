@@ -120,6 +120,9 @@ func (r *runner) brokerVolume(tx *txn.Tx) error {
 			r.list = append(r.list, uint64(wire.Get32(v[qQuantity:]))*uint64(wire.Get32(v[qBid:])))
 		}
 	}
+	if len(r.list) == 0 {
+		tx.Empty()
+	}
 	return r.sumSector(tx)
 }
 

@@ -50,6 +50,9 @@ func (r *runner) marketWatch(tx *txn.Tx) error {
 	if err != nil {
 		return err
 	}
+	if len(r.symbols) == 0 {
+		tx.Empty()
+	}
 	r.none()
 	for _, s := range r.symbols {
 		r.add(LastTrade, s).add(Security, s).add(DailyMarket, s*days+r.day)
