@@ -65,7 +65,8 @@ func runWith(ctx context.Context, spec experiment.Spec, progress Progress, opene
 	}
 	for try := 1; ; try++ {
 		s.Mark()
-		last := try == warmupTries || s.values.Int("warmup_ns") > 0 || s.values.Int("duration_ns") > 0
+		finite, _ := s.load.ends()
+		last := finite || try == warmupTries || s.values.Int("warmup_ns") > 0 || s.values.Int("duration_ns") > 0
 		if err := r.measure(last); err != nil {
 			return nil, err
 		}
@@ -131,6 +132,9 @@ func (r *runner) warmup() error {
 		}
 		return nil
 	}
+	if finite, _ := r.s.load.ends(); finite {
+		return nil // each of its requests is to be measured
+	}
 	need := int64(autoWarmupNS)
 	for {
 		if err := r.step(math.MaxInt64, func() { r.warming(need) }); err != nil {
@@ -166,6 +170,9 @@ func (r *runner) measure(last bool) error {
 		}
 		return nil
 	}
+	if finite, _ := r.s.load.ends(); finite {
+		return r.toEnd()
+	}
 	least := int64(0) // when the least length was reached
 	begin := float64(max(r.reported, warmupShare))
 	span := measuredShare - begin
@@ -197,6 +204,23 @@ func (r *runner) measure(last bool) error {
 			return nil
 		}
 	}
+}
+
+// toEnd lets a workload that comes to an end do so.
+func (r *runner) toEnd() error {
+	for r.s.NowNS() < experiment.MaxAutomatic {
+		if _, finished := r.s.load.ends(); finished {
+			return nil
+		}
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.s.Advance(interruptNS); err != nil {
+			return err
+		}
+		r.report("running all requests", max(r.reported, warmupShare))
+	}
+	return nil
 }
 
 // growing is how far an automatic interval is that has lasted for now. Until it has its least length,
