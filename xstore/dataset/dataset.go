@@ -60,7 +60,7 @@ type Options struct {
 // Make makes a set.
 func Make(o Options) (store.Keys, error) {
 	if path, ok := strings.CutPrefix(o.Name, FilePrefix); ok {
-		return openPart(path, o.Keys)
+		return Open(path, o.Keys)
 	}
 	if o.Noise == 0 {
 		o.Noise = Noise

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"encoding/binary"
 	"os"
 	"path/filepath"
@@ -55,5 +56,39 @@ func TestFilesThatAreRefused(t *testing.T) {
 	}
 	if _, err := Make(Options{Name: FilePrefix + write(t, 2, 1, 2), Keys: 3}); err == nil || !strings.Contains(err.Error(), "fewer than the 3 keys") {
 		t.Error(err)
+	}
+}
+
+// A file that is cut short, or written anew, while a system runs on its keys takes none of them away.
+func TestFileThatIsCutShort(t *testing.T) {
+	const n = 1 << 16
+	keys := make([]uint64, n)
+	for i := range keys {
+		keys[i] = 3 * uint64(i)
+	}
+	path := write(t, n, keys...)
+	for _, some := range []uint64{0, n / 2} {
+		k := mustMake(t, Options{Name: FilePrefix + path, Keys: some})
+		if err := os.Truncate(path, 0); err != nil {
+			t.Fatal(err)
+		}
+		checkKeys(t, k, k.Len())
+		if last := k.Key(k.Len() - 1); last < 3*(n-2) {
+			t.Errorf("the last of %d keys is %d", k.Len(), last)
+		}
+		path = write(t, n, keys...)
+	}
+}
+
+// One that is cut short while it is read is refused.
+func TestFileThatEndsEarly(t *testing.T) {
+	b := binary.LittleEndian.AppendUint64(nil, 3)
+	for _, k := range []uint64{1, 2, 3} {
+		b = binary.LittleEndian.AppendUint64(b, k)
+	}
+	for cut := range len(b) {
+		if _, err := read(bytes.NewReader(b[:cut]), int64(len(b)), 0); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+			t.Errorf("cut at %d: %v", cut, err)
+		}
 	}
 }
