@@ -162,8 +162,12 @@ func (a *Agent) replayGhost(ctx context.Context, p *reservation, g *past, by str
 		}
 	})
 	a.announce()
-	sys, err := a.open(ctx, g.segment.Header.Spec, nil)
+	var sys system.System
 	var m *member
+	err := g.segment.Header.SameInputs()
+	if err == nil {
+		sys, err = a.open(ctx, g.segment.Header.Spec, nil)
+	}
 	if err == nil {
 		m, err = a.add(p, func(id string) *member {
 			m := newMember(a, id, sys, nil)

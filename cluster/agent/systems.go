@@ -41,6 +41,9 @@ func (a *Agent) Fork(ctx context.Context, from string, k experiment.Knobs, by st
 	if err != nil {
 		return system.Snapshot{}, err
 	}
+	if err := g.Header.SameInputs(); err != nil {
+		return system.Snapshot{}, err
+	}
 	sys, err := a.openTask(ctx, g.Header.Spec, "fork of "+from)
 	if err != nil {
 		return system.Snapshot{}, err

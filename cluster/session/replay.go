@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -52,7 +54,28 @@ func apart(a, b string) (string, string) {
 // HeaderOf describes a system that was just opened.
 func HeaderOf(id string, sys system.System) Header {
 	v := sys.Values()
-	return Header{Format: Format, Code: code.Build(), Sys: id, Seed: v["seed"], WindowNS: WindowNS(v), Spec: sys.Spec(), Values: v}
+	inputs, _ := experiment.Inputs(v) // one that is gone by now is ""
+	return Header{Format: Format, Code: code.Build(), Sys: id, Seed: v["seed"], WindowNS: WindowNS(v), Spec: sys.Spec(), Values: v, Inputs: inputs}
+}
+
+// SameInputs says which file that a knob names has another content than when the system was opened: it cannot be opened once more.
+func (h *Header) SameInputs() error {
+	now, _ := experiment.Inputs(h.Values) // likewise
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if was := h.Inputs[name]; was == "" || was != now[name] {
+			return &experiment.SpecError{Field: name, Value: fmt.Sprint(h.Values[name]), Rule: "is a file with another content than when the session was recorded: sha256 was " + shortSum(was) + ", is " + shortSum(now[name]),
+				Next: "bring that file back: what is measured depends on it"}
+		}
+	}
+	return nil
+}
+
+// shortSum is a hash for people.
+func shortSum(sum string) string {
+	if sum == "" {
+		return "unknown, for it could not be read"
+	}
+	return fmt.Sprintf("%.16s", sum)
 }
 
 func WindowNS(v experiment.Knobs) int64 {
@@ -88,6 +111,9 @@ func (g *Segment) Reopen(ctx context.Context, open system.Opener, progress engin
 	if h := &g.Header; !reflect.DeepEqual(h.Seed, h.Values["seed"]) || h.WindowNS != WindowNS(h.Values) {
 		return nil, fmt.Errorf("its header says seed %v and window_ns %d, its knobs %v and %v: the file was changed",
 			h.Seed, h.WindowNS, h.Values["seed"], h.Values["window_ns"])
+	}
+	if err := g.Header.SameInputs(); err != nil {
+		return nil, err
 	}
 	sys, err := open(ctx, g.Header.Spec, progress)
 	if err != nil {

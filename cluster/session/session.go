@@ -46,6 +46,8 @@ type Header struct {
 	WindowNS int64            `json:"window_ns"`
 	Spec     experiment.Spec  `json:"spec"`
 	Values   experiment.Knobs `json:"values"` // every knob as resolved then
+	// Inputs are the files that knobs name, by knob, each as a hash of what was in it; "" where it could not be read.
+	Inputs map[string]string `json:"inputs,omitempty"`
 }
 
 // Change is a recorded knob change.

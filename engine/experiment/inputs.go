@@ -10,9 +10,8 @@ import (
 )
 
 // Inputs are the files that resolved values name, by knob, each as a hash of what is in it now: two runs of the same values
-// are the same run only where these are equal. nil: none is named.
-func Inputs(v Knobs) (map[string]string, error) {
-	var out map[string]string
+// are the same run only where these are equal. nil: none is named. Of a file that cannot be read it is "", and the error says why.
+func Inputs(v Knobs) (out map[string]string, err error) {
 	for _, row := range knob.Rows() {
 		if row.File == nil {
 			continue
@@ -21,16 +20,16 @@ func Inputs(v Knobs) (map[string]string, error) {
 		if path == "" {
 			continue
 		}
-		sum, err := contentOf(path)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", row.Name, path, err)
+		sum, wrong := contentOf(path)
+		if wrong != nil && err == nil {
+			err = fmt.Errorf("%s: %s: %w", row.Name, path, wrong)
 		}
 		if out == nil {
 			out = map[string]string{}
 		}
 		out[row.Name] = sum
 	}
-	return out, nil
+	return out, err
 }
 
 // contentOf is a hash of what is in a file.
