@@ -156,7 +156,7 @@ func TestFigureOnThePage(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", path, p.Knobs, want)
 		}
 	}
-	for path, want := range map[string]string{"id=2-1&n=1&run=9": "no run 9", "id=2-1&n=9&run=0": "none of number 9", "id=9&n=1&run=0": "no such figure", "id=2-1&n=2&run=1": "no run 1", "id=2-1&n=x&run=0": "whole numbers"} {
+	for path, want := range map[string]string{"id=2-1&n=1&run=9": "no run 9", "id=2-1&n=9&run=0": "none of number 9", "id=9&n=1&run=0": "no such figure", "id=2-1&n=2&run=1": "no run 1", "id=2-1&n=x&run=0": "whole number"} {
 		if code, body := s.ask(t, "/page/figure/point?"+path, nil); code < 400 || code > 404 || !strings.Contains(body, want) {
 			t.Errorf("%s: %d %s", path, code, body)
 		}

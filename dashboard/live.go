@@ -15,6 +15,7 @@ import (
 
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
+	"drtmx/cluster/web"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 )
@@ -178,10 +179,10 @@ func empty(t charts.Track) bool {
 func spanOf(r *http.Request, hs []history) (from, to int64) {
 	from, to = 0, math.MaxInt64
 	q := r.URL.Query()
-	if n, err := strconv.ParseInt(q.Get("from"), 10, 64); err == nil {
+	if n, err := web.Nanoseconds(q.Get("from")); err == nil {
 		from = n
 	}
-	if n, err := strconv.ParseInt(q.Get("to"), 10, 64); err == nil {
+	if n, err := web.Nanoseconds(q.Get("to")); err == nil {
 		to = n
 	}
 	last, err := strconv.Atoi(q.Get("last"))

@@ -108,7 +108,7 @@ func Handler(s Source) http.Handler {
 	p.lookDeeper(mux)
 	p.sweeps(mux)
 	p.runs(mux)
-	return mux
+	return p.asked(mux)
 }
 
 // file serves the page's own files. They change with the binary only, but the

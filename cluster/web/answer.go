@@ -120,8 +120,6 @@ func badBody(err error) error {
 	return &httpError{http.StatusBadRequest, "body: " + err.Error()}
 }
 
-func sysOf(r *http.Request) string { return r.URL.Query().Get("sys") }
-
 // by says who asks: the page and notebooks name themselves, the rest is scripts.
 func byOf(r *http.Request) string {
 	switch by := r.Header.Get("Drtmx-By"); by {

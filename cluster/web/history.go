@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -8,9 +9,13 @@ import (
 	"time"
 
 	"drtmx/cluster/agent"
-	"drtmx/cluster/words"
-	"drtmx/engine/experiment"
 )
+
+// historyParams are what a history may be asked for by.
+var historyParams = Params{System(), Moment("to"), {Name: "format", Rule: "must be jsonl (lines of JSON) or edn (a Jepsen history)", Next: "as ?format=edn", valid: func(text string) bool {
+	_, ok := historyForms[text]
+	return ok
+}}}
 
 // historyForms are the media types of a history, by the ending of its file.
 var historyForms = map[string]string{"jsonl": "application/x-ndjson", "edn": "application/edn"}
@@ -55,21 +60,14 @@ func (s *server) historyAsked(r *http.Request) (*agent.PastHistory, error) {
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
 		return nil, &httpError{http.StatusForbidden, "cross-origin request refused: a history takes CPU time; ask for it from the page on this server itself"}
 	}
-	q := r.URL.Query()
-	format := q.Get("format")
-	if format == "" {
-		format = "jsonl"
-	}
-	if _, ok := historyForms[format]; !ok {
-		return nil, &experiment.SpecError{Field: "format", Value: words.Clip(format), Rule: "must be jsonl (lines of JSON) or edn (a Jepsen history)", Next: "as ?format=edn"}
-	}
-	to, err := queryNS(q.Get("to"), "to", agent.UntilNow)
+	q, err := historyParams.Check(r)
 	if err != nil {
 		return nil, err
 	}
+	format := cmp.Or(q.Get("format"), "jsonl")
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 	defer cancel()
-	return s.jobs.PastHistory(ctx, sysOf(r), to, "history."+format)
+	return s.jobs.PastHistory(ctx, q.Get("sys"), moment(q.Get("to"), agent.UntilNow), "history."+format)
 }
 
 // byParts writes an answer of any length: each part has writeTime, however long all of them take.

@@ -159,17 +159,8 @@ func (s *server) trace(c call, in traceOrder) (out traced, err error) {
 // nodesQuery asks for the inside of the machines: over the latest windows, or since the latest run began.
 type nodesQuery struct{ Measured bool }
 
-func (n *nodesQuery) read(q url.Values) error {
-	switch text := q.Get("measured"); text {
-	case "", "false":
-	case "true":
-		n.Measured = true
-	default:
-		return &experiment.SpecError{Field: "measured", Value: words.Clip(text), Rule: "must be true or false", Next: "true: since the latest run began"}
-	}
-	return nil
-}
-
+func (n *nodesQuery) params() Params     { return Params{OneOf("measured", "false", "true")} }
+func (n *nodesQuery) read(q url.Values)  { n.Measured = q.Get("measured") == "true" }
 func (n *nodesQuery) write(q url.Values) { q.Set("measured", fmt.Sprint(n.Measured)) }
 
 // begunTask and begunTasks name long work that was begun.
@@ -193,8 +184,9 @@ type cancelledTasks struct {
 // taskQuery names a task as frames do.
 type taskQuery struct{ Name string }
 
-func (t *taskQuery) read(q url.Values) error { t.Name = q.Get("name"); return nil }
-func (t *taskQuery) write(q url.Values)      { q.Set("name", t.Name) }
+func (t *taskQuery) params() Params     { return Params{Text("name", 10*nameBytes)} }
+func (t *taskQuery) read(q url.Values)  { t.Name = q.Get("name") }
+func (t *taskQuery) write(q url.Values) { q.Set("name", t.Name) }
 
 func (s *server) cancelTask(_ call, in taskQuery) (cancelled, error) {
 	if !s.jobs.CancelTask(in.Name) {

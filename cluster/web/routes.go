@@ -35,15 +35,17 @@ type call struct {
 
 // inQuery is an In that stands in the query and not in the body.
 type inQuery interface {
-	read(q url.Values) error
+	params() Params
+	read(q url.Values) // which is as params say
 	write(q url.Values)
 }
 
 // none is the In of what asks for nothing more.
 type none struct{}
 
-func (none) read(url.Values) error { return nil }
-func (none) write(url.Values)      {}
+func (none) params() Params   { return nil }
+func (none) read(url.Values)  {}
+func (none) write(url.Values) {}
 
 // file is an answer that is not JSON.
 type file struct {
@@ -94,7 +96,7 @@ func (t *route[In, Out]) handle(s *server, w http.ResponseWriter, r *http.Reques
 
 // answer is an Out, or a file.
 func (t *route[In, Out]) answer(s *server, w http.ResponseWriter, r *http.Request) (any, error) {
-	in, err := t.read(r)
+	in, q, err := t.read(r)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +106,7 @@ func (t *route[In, Out]) answer(s *server, w http.ResponseWriter, r *http.Reques
 			return nil, err
 		}
 	}
-	systems := r.URL.Query()["sys"]
-	out, err := t.serve(s, call{Context: r.Context(), sys: sysOf(r), systems: systems, by: byOf(r), id: r.PathValue("id")}, in)
+	out, err := t.serve(s, call{Context: r.Context(), sys: q.Get("sys"), systems: q["sys"], by: byOf(r), id: r.PathValue("id")}, in)
 	if err == nil && t.file != nil {
 		if f, ok, err := t.file(in, out); ok || err != nil {
 			return f, err
@@ -115,11 +116,26 @@ func (t *route[In, Out]) answer(s *server, w http.ResponseWriter, r *http.Reques
 }
 
 // read decodes what is asked for.
-func (t *route[In, Out]) read(r *http.Request) (in In, err error) {
-	if q, ok := any(&in).(inQuery); ok {
-		return in, q.read(r.URL.Query())
+func (t *route[In, Out]) read(r *http.Request) (in In, q url.Values, err error) {
+	asked, ok := any(&in).(inQuery)
+	if q, err = t.params(asked).Check(r); err != nil {
+		return in, nil, err
 	}
-	return in, readJSON(r, &in)
+	if ok {
+		asked.read(q)
+		return in, q, nil
+	}
+	return in, q, readJSON(r, &in)
+}
+
+// params are those of the route. A change may be of several systems.
+func (t *route[In, Out]) params(in inQuery) Params {
+	sys := System()
+	sys.Many = t.method == http.MethodPatch
+	if in == nil {
+		return Params{sys}
+	}
+	return append(in.params(), sys)
 }
 
 // ask sends a request and decodes the answer. A []byte takes the answer as it is.

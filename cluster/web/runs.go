@@ -2,7 +2,6 @@ package web
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -46,26 +45,26 @@ func keptRuns() (*runs.Store, error) {
 // runsQuery asks for kept runs.
 type runsQuery struct{ runs.Filter }
 
-func (f *runsQuery) read(q url.Values) error {
+func (f *runsQuery) params() Params {
+	since := Param{Rule: "must be milliseconds since 1970", Next: "leave it out to have them all", valid: func(text string) bool {
+		n, err := strconv.ParseInt(text, 10, 64)
+		return err == nil && n >= 0
+	}}
+	until := since
+	since.Name, until.Name = "since_ms", "until_ms"
+	return Params{OneOf("kind", runs.Kinds...), Text("workload", nameBytes), Text("preset", nameBytes), Text("note", 10*nameBytes), since, until, Whole("limit", 1, runsListed)}
+}
+
+func (f *runsQuery) read(q url.Values) {
 	f.Filter = runs.Filter{Kind: q.Get("kind"), Workload: q.Get("workload"), Preset: q.Get("preset"), Note: q.Get("note"), Limit: runsListed}
 	for name, at := range map[string]*time.Time{"since_ms": &f.Since, "until_ms": &f.Until} { // order-free: one of each
-		if q.Get(name) == "" {
-			continue
+		if n, err := strconv.ParseInt(q.Get(name), 10, 64); err == nil {
+			*at = time.UnixMilli(n)
 		}
-		n, err := strconv.ParseInt(q.Get(name), 10, 64)
-		if err != nil || n < 0 {
-			return &experiment.SpecError{Field: name, Value: words.Clip(q.Get(name)), Rule: "must be milliseconds since 1970"}
-		}
-		*at = time.UnixMilli(n)
 	}
-	if text := q.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > runsListed {
-			return &experiment.SpecError{Field: "limit", Value: words.Clip(text), Rule: fmt.Sprintf("must be from 1 to %d", runsListed)}
-		}
+	if n, err := strconv.Atoi(q.Get("limit")); err == nil {
 		f.Limit = n
 	}
-	return nil
 }
 
 func (f *runsQuery) write(url.Values) {} // the client does not ask
@@ -105,8 +104,9 @@ func showRun(ref string) (RunInfo, error) {
 // pairQuery names two kept runs.
 type pairQuery struct{ A, B string }
 
-func (p *pairQuery) read(q url.Values) error { p.A, p.B = q.Get("a"), q.Get("b"); return nil }
-func (p *pairQuery) write(url.Values)        {} // the client does not ask
+func (p *pairQuery) params() Params    { return Params{Text("a", nameBytes), Text("b", nameBytes)} }
+func (p *pairQuery) read(q url.Values) { p.A, p.B = q.Get("a"), q.Get("b") }
+func (p *pairQuery) write(url.Values)  {} // the client does not ask
 
 func compareRuns(p pairQuery) (*result.Comparison, error) {
 	s, err := keptRuns()

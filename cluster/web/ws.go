@@ -13,7 +13,6 @@ import (
 
 	"drtmx/cluster/agent"
 	"drtmx/cluster/twin"
-	"drtmx/cluster/words"
 )
 
 const (
@@ -47,21 +46,23 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, r.Host)
 }
 
+// feedParams are what the frames may be asked for by.
+var feedParams = Params{System(), {Name: "since", Rule: "must be the seq of the last frame that was read", Next: "leave it out to begin now", valid: func(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 64)
+	return err == nil
+}}}
+
 // feed is GET /ws: frames, from ?since= on if they are still there.
 func (s *server) feed(w http.ResponseWriter, r *http.Request) {
-	var since uint64
-	if s := r.URL.Query().Get("since"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			refuse(w, http.StatusBadRequest, "since = "+words.Clip(s)+": must be the seq of the last frame that was read")
-			return
-		}
-		since = n
+	q, err := feedParams.Check(r)
+	if err != nil {
+		refuseError(w, err)
+		return
 	}
-	only := sysOf(r)
+	since, _ := strconv.ParseUint(q.Get("since"), 10, 64) // "" is from now on
+	only := q.Get("sys")
 	var closed <-chan struct{} // the system that is asked for alone
 	if only != "" {
-		var err error
 		if closed, err = s.jobs.Closed(only); err != nil {
 			refuseError(w, err)
 			return
