@@ -150,9 +150,13 @@ func (s *Store) address(mode string, more ...string) string {
 }
 
 // durability is the value of synchronous: whether a transaction that was acknowledged is on the disk itself. Without,
-// a write-ahead log is in the memory of the operating system, which the end of the process leaves whole.
+// a write-ahead log is in the memory of the operating system, which the end of the process leaves whole. A rollback journal
+// that is removed is still there for a machine that fails before its folder is on the disk, and takes the change back.
 func (s *Store) durability(disk bool) string {
-	if disk || s.mode == rollback {
+	switch {
+	case disk && s.mode == rollback:
+		return "EXTRA"
+	case disk, s.mode == rollback:
 		return "FULL"
 	}
 	return "NORMAL"
