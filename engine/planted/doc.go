@@ -23,6 +23,7 @@
 // The word PLANTED stands for a condition: this bug was chosen. So code is as it was unless a bug is chosen, and
 // shipped code has no branch for any. A bug has one edit or several, each of a file, of lines that the file has exactly once, however
 // they are indented, and of lines in their place. The test must fail, and its output must have the text of shows, if there is one.
+// Where there are several tests, each with its shows, every one of them must catch the bug.
 //
 // # One build
 //

@@ -13,11 +13,18 @@ import (
 type Bug struct {
 	Name  string
 	Says  string // what is wrong, in a sentence
-	Pkg   string // of the test that must catch it, ./engine/explore
-	Test  string // as -test.run takes it, with subtests behind slashes
-	Shows string // what the output of the test has to have; may be empty
+	Tests []Test // each of which must catch it
 	Edits []Edit
 }
+
+// Test is one that must catch a bug.
+type Test struct {
+	Pkg   string // ./engine/explore
+	Name  string // as -test.run takes it, with subtests behind slashes
+	Shows string // what its output has to have; may be empty
+}
+
+func (t Test) String() string { return t.Pkg + " " + t.Name }
 
 // Edit puts one text in the place of another.
 type Edit struct {
@@ -29,7 +36,24 @@ const mark = "PLANTED"
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// readLists reads all lists of a folder. Bugs of one package's tests are neighbours.
+// Trial is a bug and one of its tests.
+type Trial struct {
+	Bug
+	Test
+}
+
+// trialsOf are those of bugs. Those of one package's tests are neighbours.
+func trialsOf(bugs []Bug) (list []Trial) {
+	for _, b := range bugs {
+		for _, t := range b.Tests {
+			list = append(list, Trial{b, t})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Trial) int { return strings.Compare(a.Pkg, b.Pkg) })
+	return list
+}
+
+// readLists reads all lists of a folder.
 func readLists(dir string) ([]Bug, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil {
@@ -54,7 +78,6 @@ func readLists(dir string) ([]Bug, error) {
 		}
 		all = append(all, bugs...)
 	}
-	slices.SortStableFunc(all, func(a, b Bug) int { return strings.Compare(a.Pkg, b.Pkg) })
 	return all, nil
 }
 
@@ -109,9 +132,13 @@ func (p *reading) field(field, value string) error {
 	case "says":
 		b.Says = value
 	case "test":
-		b.Pkg, b.Test, _ = strings.Cut(value, " ")
+		pkg, name, _ := strings.Cut(value, " ")
+		b.Tests = append(b.Tests, Test{Pkg: pkg, Name: name})
 	case "shows":
-		b.Shows = value
+		if len(b.Tests) == 0 {
+			return fmt.Errorf("shows: is what the output of a test has, and no test is above it")
+		}
+		b.Tests[len(b.Tests)-1].Shows = value
 	case "file":
 		b.Edits = append(b.Edits, Edit{File: value})
 	case "old", "new":
@@ -146,7 +173,7 @@ func (b *Bug) check() error {
 	switch {
 	case !nameForm.MatchString(b.Name):
 		return fmt.Errorf("a name is of lower-case words and hyphens")
-	case b.Says == "" || b.Pkg == "" || b.Test == "" || len(b.Edits) == 0:
+	case b.Says == "" || len(b.Tests) == 0 || len(b.Edits) == 0 || slices.ContainsFunc(b.Tests, func(t Test) bool { return t.Name == "" }):
 		return fmt.Errorf("has no sentence, test or edit; give says, test, file, old and new")
 	case !marked:
 		return fmt.Errorf("no edit depends on the choice; write %s where new code is conditional", mark)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// shareSize is about how many bugs a share has.
+// shareSize is about how many trials a share has.
 const shareSize = 8
 
 func main() {
@@ -32,17 +32,18 @@ func main() {
 // choice is which bugs are planted; all without.
 type choice struct{ only, share string }
 
-// of is the bugs that are chosen, and what the score says of them.
-func (x choice) of(all []Bug) (bugs []Bug, said string, err error) {
+// of is what is chosen, and what the score says of it.
+func (x choice) of(bugs []Bug) (trials []Trial, said string, err error) {
+	all := trialsOf(bugs)
 	switch {
 	case x.only != "":
-		bugs, err = named(all, strings.Split(x.only, ","))
-		return bugs, fmt.Sprintf("of %d", len(all)), err
+		bugs, err = named(bugs, strings.Split(x.only, ","))
+		return trialsOf(bugs), fmt.Sprintf("of %d", len(all)), err
 	case x.share != "":
 		k, n := shareOf(x.share, len(all))
 		return shareAt(all, k, n), fmt.Sprintf("of %d, share %d of %d by %q", len(all), k+1, n, x.share), nil
 	}
-	return all, "all", nil
+	return all, fmt.Sprintf("all tests of %d bugs", len(bugs)), nil
 }
 
 func plantAll(x choice, list, verbose bool, build, dir string) error {
@@ -54,13 +55,13 @@ func plantAll(x choice, list, verbose bool, build, dir string) error {
 	if err != nil {
 		return err
 	}
-	bugs, said, err := x.of(all)
+	trials, said, err := x.of(all)
 	if err != nil {
 		return err
 	}
 	if list {
-		for _, b := range bugs {
-			fmt.Printf("%s\n  %s\n  caught by %s %s\n", b.Name, b.Says, b.Pkg, b.Test)
+		for _, t := range trials {
+			fmt.Printf("%s\n  %s\n  caught by %v\n", t.Bug.Name, t.Says, t.Test)
 		}
 		return nil
 	}
@@ -72,15 +73,15 @@ func plantAll(x choice, list, verbose bool, build, dir string) error {
 	}
 	p := &plantation{root: root, dir: dir, out: os.Stdout, verbose: verbose}
 	if build != "" {
-		return p.only(bugs, strings.Split(build, ","))
+		return p.only(trials, strings.Split(build, ","))
 	}
-	caught, err := p.score(bugs)
+	caught, err := p.score(trials)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("planted: %d of %d bugs caught (%s), %.0f s of CPU\n", caught, len(bugs), said, p.cpu.Round(time.Second).Seconds())
-	if caught < len(bugs) {
-		return fmt.Errorf("%d not caught", len(bugs)-caught)
+	fmt.Printf("planted: %d of %d caught (%s), %.0f s of CPU\n", caught, len(trials), said, p.cpu.Round(time.Second).Seconds())
+	if caught < len(trials) {
+		return fmt.Errorf("%d not caught", len(trials)-caught)
 	}
 	return nil
 }
@@ -107,12 +108,12 @@ func named(all []Bug, names []string) (list []Bug, err error) {
 }
 
 // shareOf is which of n shares a text chooses.
-func shareOf(text string, bugs int) (k, n int) {
-	n = max((bugs+shareSize-1)/shareSize, 1)
+func shareOf(text string, trials int) (k, n int) {
+	n = max((trials+shareSize-1)/shareSize, 1)
 	h := fnv.New32a()
 	h.Write([]byte(text))
 	return int(h.Sum32() % uint32(n)), n
 }
 
 // shareAt is one of n shares. Neighbours, which are caught by the tests of one package, are in one share.
-func shareAt(all []Bug, k, n int) []Bug { return all[k*len(all)/n : (k+1)*len(all)/n] }
+func shareAt(all []Trial, k, n int) []Trial { return all[k*len(all)/n : (k+1)*len(all)/n] }

@@ -28,11 +28,15 @@ func Is(name string) bool { return name == chosen }
 )
 
 // plant gives the sources with all edits, by file.
-func plant(root string, bugs []Bug) (map[string]string, error) {
-	edits := map[string][]placed{}
-	for _, b := range bugs {
-		for _, e := range b.Edits {
-			edits[e.File] = append(edits[e.File], placed{bug: b.Name, edit: e})
+func plant(root string, trials []Trial) (map[string]string, error) {
+	edits, had := map[string][]placed{}, map[string]bool{}
+	for _, t := range trials {
+		if had[t.Bug.Name] {
+			continue
+		}
+		had[t.Bug.Name] = true
+		for _, e := range t.Edits {
+			edits[e.File] = append(edits[e.File], placed{bug: t.Bug.Name, edit: e})
 		}
 	}
 	sources := map[string]string{switchPackage + "/on.go": switchSource}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,11 +28,11 @@ func TestListsFitTheCode(t *testing.T) {
 	if len(all) == 0 {
 		t.Fatal("no bugs")
 	}
-	if _, err := plant(root, all); err != nil {
+	if _, err := plant(root, trialsOf(all)); err != nil {
 		t.Error(err)
 	}
-	for _, b := range all {
-		name, _, _ := strings.Cut(b.Test, "/")
+	for _, b := range trialsOf(all) {
+		name, _, _ := strings.Cut(b.Test.Name, "/")
 		declared := regexp.MustCompile(`(?m)^func ` + regexp.QuoteMeta(name) + `\(t \*testing\.T\)`)
 		files, _ := filepath.Glob(filepath.Join(root, b.Pkg, "*_test.go"))
 		found := false
@@ -43,27 +44,27 @@ func TestListsFitTheCode(t *testing.T) {
 			found = found || declared.Match(text)
 		}
 		if !found {
-			t.Errorf("%s: %s has no test %s", b.Name, b.Pkg, name)
+			t.Errorf("%s: %s has no test %s", b.Bug.Name, b.Pkg, name)
 		}
 	}
 }
 
-// The shares have all bugs, each once, and every text chooses one.
+// The shares have all trials, each once, and every text chooses one.
 func TestShares(t *testing.T) {
-	all := lists(t)
+	all := trialsOf(lists(t))
 	_, n := shareOf("", len(all))
 	var names []string
 	for k := range n {
-		for _, b := range shareAt(all, k, n) {
-			names = append(names, b.Name)
+		for _, x := range shareAt(all, k, n) {
+			names = append(names, x.Bug.Name+x.Test.String())
 		}
 	}
 	if len(names) != len(all) {
-		t.Fatalf("%d shares have %d bugs of %d", n, len(names), len(all))
+		t.Fatalf("%d shares have %d trials of %d", n, len(names), len(all))
 	}
-	for i, b := range all {
-		if names[i] != b.Name {
-			t.Errorf("bug %d of the shares is %s, want %s", i, names[i], b.Name)
+	for i, x := range all {
+		if names[i] != x.Bug.Name+x.Test.String() {
+			t.Errorf("trial %d of the shares is %s, want %s of %s", i, names[i], x.Test, x.Bug.Name)
 		}
 	}
 	chosen := map[int]bool{}
@@ -78,10 +79,13 @@ func TestShares(t *testing.T) {
 
 // A list that says too little, or the wrong thing, is refused.
 func TestListsAreChecked(t *testing.T) {
-	const good = "== a-bug\nsays: It is wrong.\ntest: ./p TestP\nfile: p/p.go\nold:\n\tx\nnew:\n\tif PLANTED {\n\t}\n"
+	const good = "== a-bug\nsays: It is wrong.\ntest: ./p TestP\nshows: some\ntest: ./q TestQ\nfile: p/p.go\nold:\n\tx\nnew:\n\tif PLANTED {\n\t}\n"
 	bugs, err := parseList(good + "\n" + strings.Replace(good, "a-bug", "b", 1))
 	if err != nil || len(bugs) != 2 {
 		t.Fatalf("%d bugs, %v", len(bugs), err)
+	}
+	if two := bugs[0].Tests; !slices.Equal(two, []Test{{"./p", "TestP", "some"}, {"./q", "TestQ", ""}}) {
+		t.Errorf("tests %q", two)
 	}
 	if e := bugs[0].Edits[0]; e.Old != "x\n" || e.New != "if PLANTED {\n}\n" {
 		t.Errorf("edit %q", e)
@@ -91,6 +95,8 @@ func TestListsAreChecked(t *testing.T) {
 		{"a-bug", "A bug", "lower-case"},
 		{"PLANTED", "true", "depends on the choice"},
 		{"says: It is wrong.\n", "", "no sentence"},
+		{"test: ./p TestP\n", "", "no test is above it"},
+		{"TestQ", "", "no sentence"},
 		{"test:", "tests:", `field "tests"`},
 		{"\tx\n", "x\n", "is no field"},
 		{"old:\n\tx\n", "", "old and new have text"},
@@ -153,25 +159,30 @@ func scoreOf(t *testing.T, list string) (caught int, said string) {
 	}
 	var out bytes.Buffer
 	p := &plantation{root: dir, dir: t.TempDir(), out: &out}
-	if caught, err = p.score(bugs); err != nil {
+	if caught, err = p.score(trialsOf(bugs)); err != nil {
 		t.Fatal(err)
 	}
 	return caught, out.String()
 }
 
-// A bug counts as caught if its test fails for it, for the reason that is given, and only for it.
+// A bug counts as caught by a test that fails for it, for the reason that is given, and only for it.
 func TestScore(t *testing.T) {
 	const edit = "\nsays: It adds one too many.\nfile: sum/sum.go\nold:\n\t\treturn a + b\nnew:\n\t\tif PLANTED {\n\t\t\treturn a + b + 1\n\t\t}\n\t\treturn a + b\ntest: ./sum "
-	for _, x := range []struct{ test, want string }{
-		{"TestOf\nshows: got 5", ""},
-		{"TestOf\nshows: got 6", "does not say"},
-		{"TestWeak", "TestWeak passes"},
-		{"TestBroken", "fails without it"},
-		{"TestNone", "there is no test"},
+	for _, x := range []struct {
+		test   string
+		caught int
+		want   string
+	}{
+		{"TestOf\nshows: got 5", 1, ""},
+		{"TestOf\nshows: got 6", 0, "does not say"},
+		{"TestWeak", 0, "TestWeak passes"},
+		{"TestBroken", 0, "fails without it"},
+		{"TestNone", 0, "there is no test"},
+		{"TestOf\ntest: ./sum TestWeak", 1, "TestWeak passes"},
 	} {
 		caught, said := scoreOf(t, "== one-more"+edit+x.test+"\n")
-		if (caught == 1) != (x.want == "") || !strings.Contains(said, x.want) {
-			t.Errorf("%s: %d caught, want %q:\n%s", x.test, caught, x.want, said)
+		if caught != x.caught || !strings.Contains(said, x.want) {
+			t.Errorf("%s: %d caught, want %d, and %q:\n%s", x.test, caught, x.caught, x.want, said)
 		}
 	}
 }

@@ -20,39 +20,39 @@ type plantation struct {
 	out       io.Writer
 	verbose   bool
 	overlay   string
-	passes    map[string]error // tests that ran without a bug, by package and name
+	passes    map[Test]error // of tests that ran without a bug
 	cpu       time.Duration
 }
 
-// score plants each bug and returns how many were caught.
-func (p *plantation) score(bugs []Bug) (caught int, err error) {
-	if err := p.edit(bugs); err != nil {
+// score plants the bug of each trial and returns how many were caught.
+func (p *plantation) score(trials []Trial) (caught int, err error) {
+	if err := p.edit(trials); err != nil {
 		return 0, err
 	}
-	p.passes = map[string]error{}
+	p.passes = map[Test]error{}
 	built := map[string]bool{}
-	for _, b := range bugs {
-		if !built[b.Pkg] {
-			if err := p.build(b.Pkg); err != nil {
+	for _, t := range trials {
+		if !built[t.Pkg] {
+			if err := p.build(t.Pkg); err != nil {
 				return caught, err
 			}
-			built[b.Pkg] = true
+			built[t.Pkg] = true
 		}
-		if err := p.try(b); err != nil {
-			fmt.Fprintf(p.out, "planted: %s is not caught: %v\n  %s\n", b.Name, err, b.Says)
+		if err := p.try(t); err != nil {
+			fmt.Fprintf(p.out, "planted: %s is not caught: %v\n  %s\n", t.Bug.Name, err, t.Says)
 			continue
 		}
 		caught++
 		if p.verbose {
-			fmt.Fprintf(p.out, "planted: %s is caught by %s %s\n", b.Name, b.Pkg, b.Test)
+			fmt.Fprintf(p.out, "planted: %s is caught by %v\n", t.Bug.Name, t.Test)
 		}
 	}
 	return caught, nil
 }
 
 // edit writes the overlay.
-func (p *plantation) edit(bugs []Bug) error {
-	sources, err := plant(p.root, bugs)
+func (p *plantation) edit(trials []Trial) error {
+	sources, err := plant(p.root, trials)
 	if err == nil {
 		p.overlay, err = writeOverlay(p.root, p.dir, sources)
 	}
@@ -60,8 +60,8 @@ func (p *plantation) edit(bugs []Bug) error {
 }
 
 // only builds the tests of some packages with all bugs in them, for who looks for a test that catches one.
-func (p *plantation) only(bugs []Bug, pkgs []string) error {
-	if err := p.edit(bugs); err != nil {
+func (p *plantation) only(trials []Trial, pkgs []string) error {
+	if err := p.edit(trials); err != nil {
 		return err
 	}
 	for _, pkg := range pkgs {
@@ -88,49 +88,49 @@ func (p *plantation) build(pkg string) error {
 	return nil
 }
 
-// try plants one bug; an error says why it is not caught.
-func (p *plantation) try(b Bug) error {
-	key := b.Pkg + " " + b.Test
-	if _, ran := p.passes[key]; !ran {
-		p.passes[key] = p.sound(b)
+// try plants one bug; an error says why its test does not catch it.
+func (p *plantation) try(t Trial) error {
+	once := Test{Pkg: t.Pkg, Name: t.Test.Name}
+	if _, ran := p.passes[once]; !ran {
+		p.passes[once] = p.sound(once)
 	}
-	if err := p.passes[key]; err != nil {
+	if err := p.passes[once]; err != nil {
 		return err
 	}
-	text, err := p.test(b, b.Name)
+	text, err := p.test(t.Test, t.Bug.Name)
 	switch {
 	case err == nil:
-		return fmt.Errorf("%s passes", b.Test)
+		return fmt.Errorf("%s passes", t.Test.Name)
 	case !strings.Contains(text, "--- FAIL: ") && !strings.Contains(text, "panic: "):
-		return fmt.Errorf("%s does not end: %w\n%s", b.Test, err, text)
-	case !strings.Contains(text, b.Shows):
-		return fmt.Errorf("%s fails and does not say %q:\n%s", b.Test, b.Shows, text)
+		return fmt.Errorf("%s does not end: %w\n%s", t.Test.Name, err, text)
+	case !strings.Contains(text, t.Shows):
+		return fmt.Errorf("%s fails and does not say %q:\n%s", t.Test.Name, t.Shows, text)
 	}
 	return nil
 }
 
-// sound runs the test of a bug without it.
-func (p *plantation) sound(b Bug) error {
-	text, err := p.test(b, "")
+// sound runs a test without a bug.
+func (p *plantation) sound(t Test) error {
+	text, err := p.test(t, "")
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s fails without it: %w\n%s", b.Test, err, text)
+		return fmt.Errorf("%s fails without it: %w\n%s", t.Name, err, text)
 	case !strings.Contains(text, "--- PASS: "):
-		return fmt.Errorf("there is no test %s in %s", b.Test, b.Pkg)
+		return fmt.Errorf("there is no test %s in %s", t.Name, t.Pkg)
 	}
 	return nil
 }
 
-// test runs the test of a bug in its package's folder, with a bug chosen.
-func (p *plantation) test(b Bug, chosen string) (string, error) {
-	parts := strings.Split(b.Test, "/")
+// test runs a test in its package's folder, with a bug chosen.
+func (p *plantation) test(t Test, chosen string) (string, error) {
+	parts := strings.Split(t.Name, "/")
 	for i, x := range parts {
 		parts[i] = "^" + x + "$"
 	}
 	ctx, end := context.WithTimeout(context.Background(), patience)
 	defer end()
-	cmd := exec.CommandContext(ctx, p.binary(b.Pkg), "-test.v", "-test.short", "-test.run", strings.Join(parts, "/"))
-	cmd.Dir = filepath.Join(p.root, b.Pkg)
+	cmd := exec.CommandContext(ctx, p.binary(t.Pkg), "-test.v", "-test.short", "-test.run", strings.Join(parts, "/"))
+	cmd.Dir = filepath.Join(p.root, t.Pkg)
 	cmd.Env = append(os.Environ(), chosenVariable+"="+chosen)
 	return p.run(cmd)
 }
