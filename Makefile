@@ -19,7 +19,8 @@ PGO := cluster/bench/profile.pgo
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath -pgo=$(CURDIR)/$(PGO))
 
 # The golden systems (engine/testdata/digests.json) whose digests are computed again under the race detector, on arm64, and with what
-# the hardware models assert of themselves. Make test computes all of them once, as the programs do; make soak computes all everywhere.
+# the hardware models assert of themselves. Make test computes all of them once, as the programs do; make soak computes all everywhere,
+# and has all tests of the engine run with those assertions.
 RACE_DIGESTS := cycle rococo xstore-d
 ARM64_DIGESTS := drtm+h micro-write rococo-tpcc rolex-d tpce-xstore xstore-e
 INVARIANT_DIGESTS := farm micro-write rococo xstore-d
@@ -104,15 +105,17 @@ planted: goversion
 	@$(GO) run ./engine/planted -share $(PLANTED)
 
 # With what the hardware models assert of themselves.
+INVARIANT_TESTS ?= $(call digests,$(INVARIANT_DIGESTS))
 invariants:
 	$(TEST_HEAP) $(GO) test -vet=off -pgo=off -short -timeout $(TEST_TIMEOUT) -tags invariants ./rdpma/... ./engine/fabric/... ./engine/r2/...
-	$(TEST_HEAP) $(GO) test -vet=off -pgo=off -timeout $(TEST_TIMEOUT) -tags invariants -run '$(call digests,$(INVARIANT_DIGESTS))' ./engine
+	$(TEST_HEAP) $(GO) test -vet=off -pgo=off -timeout $(TEST_TIMEOUT) -tags invariants -run '$(INVARIANT_TESTS)' ./engine
 
 # Some digests under the race detector, and no race in what computes them. It wants cgo.
+RACE_TESTS ?= $(call digests,$(RACE_DIGESTS))|^TestDeterminism$$/^(drtm[+]h|tpcc)$$|^TestChangesReplay$$/^0$$
 race:
 	@cc=$$($(GO) env CC); \
 	if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $${cc%% *} >/dev/null; then \
-	  $(GO) test -vet=off -pgo=off -race -timeout $(TEST_TIMEOUT) -run '$(call digests,$(RACE_DIGESTS))|^TestDeterminism$$/^(drtm[+]h|tpcc)$$|^TestChangesReplay$$/^0$$' ./engine; \
+	  $(GO) test -vet=off -pgo=off -race -timeout $(TEST_TIMEOUT) -run '$(RACE_TESTS)' ./engine; \
 	elif [ "$$DRTMX_REQUIRE" = all ]; then echo "a C compiler is missing: apt-get install gcc libc6-dev" >&2; exit 1; \
 	else echo "skipped: digests under the race detector (apt-get install gcc libc6-dev)"; fi
 
@@ -141,13 +144,14 @@ pgo: goversion
 	@for s in read smallbank new-order; do echo "a profile of $$s"; $(BIN)/pgo/one -spec $$s -span 8ms -cpuprofile $(BIN)/pgo/$$s.prof >/dev/null || exit 1; done
 	@$(GO) tool pprof -proto $(BIN)/pgo/*.prof > $(PGO)
 
-# Whatever make test draws a sample of: random systems, and what DRTMX_SOAK makes whole. Then all digests everywhere.
+# Whatever make test draws a sample of: random systems, and what DRTMX_SOAK makes whole. Then all digests everywhere, with what shows
+# races and broken assertions.
 SOAK ?= 1000
 soak: goversion
 	$(GO) run ./engine/planted
-	DRTMX_SOAK=$(SOAK) $(GO) test -run 'TestSoak' -timeout 0 -v ./engine
+	DRTMX_SOAK=$(SOAK) $(GO) test -run '^(TestSoak|TestXStoreRecovers)$$' -timeout 0 -v ./engine
 	DRTMX_SOAK=$(SOAK) $(TEST_HEAP) $(GO) test -timeout 0 ./engine/workload/... ./engine/explore/... ./xstore/...
-	@$(MAKE) --no-print-directory race arm64 invariants RACE_DIGESTS="$(ALL_DIGESTS)" ARM64_DIGESTS="$(ALL_DIGESTS)" INVARIANT_DIGESTS="$(ALL_DIGESTS)"
+	@$(MAKE) --no-print-directory race arm64 invariants TEST_TIMEOUT=0 RACE_TESTS='^Test(GoldenDigests|Determinism|ChangesReplay)$$' ARM64_DIGESTS="$(ALL_DIGESTS)" INVARIANT_TESTS=.
 
 # After a change of the hardware model, or of a fitted number by hand (EVALUATIONS=0).
 PROFILE ?= val
