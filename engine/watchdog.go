@@ -76,8 +76,26 @@ func patience(v experiment.Knobs) sim.Time {
 
 // stuck is the error about it.
 func (w *watchdog) stuck(s *System, what string) error {
-	return fmt.Errorf("%sno request finished between %d ns and %d ns: %s; reset the system, and look for the cause with threads=1, coroutines=1 or without faults",
-		what, w.finishedAt/sim.Nanosecond, s.NowNS(), s.waiting())
+	return fmt.Errorf("%sno request finished between %d ns and %d ns: %s; %s", what, w.finishedAt/sim.Nanosecond, s.NowNS(), s.waiting(), s.remedy())
+}
+
+// liveLocked is how often a transaction has begun anew that others abort, where one that waits has begun a few times.
+const liveLocked = 100
+
+// remedy is what to do about a cluster that is stuck.
+func (s *System) remedy() string {
+	n, most := 0, 0
+	if db := s.load.db; db != nil {
+		for _, p := range db.Pending() {
+			if p.Attempts >= liveLocked {
+				n, most = n+1, max(most, p.Attempts)
+			}
+		}
+	}
+	if n > 0 {
+		return fmt.Sprintf("%d transactions abort each other again and again, one of them for the %dth time: raise txn.backoff_max_ns, or let fewer transactions meet", n, most)
+	}
+	return "reset the system, and look for the cause with threads=1, coroutines=1 or without faults"
 }
 
 // watch reports a running cluster that is stuck.

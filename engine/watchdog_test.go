@@ -106,3 +106,30 @@ func TestLivelock(t *testing.T) {
 		t.Logf("drop %g: after %d ns and %d messages", drop, s.NowNS(), s.fab.Counts().Completions-before)
 	}
 }
+
+// livelock is a system whose transactions share locks and keep each other from upgrading them.
+func livelock(t *testing.T) *System {
+	return open(t, experiment.Spec{Workload: "cycle", Set: experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 48, "workload.keys": 8, "cc": "nowait", "nowait.mode": "E/S", "check": "full"}})
+}
+
+// Transactions that abort each other for ever are said to, with what helps.
+func TestLivelockOfTransactions(t *testing.T) {
+	if err := livelock(t).Advance(200_000_000); err == nil || !strings.Contains(err.Error(), "abort each other again and again") || !strings.Contains(err.Error(), "raise txn.backoff_max_ns") {
+		t.Error(err)
+	}
+}
+
+// A drain ends though they would go on for ever: no others come, and the back-off grows.
+func TestDrainEndsALivelock(t *testing.T) {
+	s := livelock(t)
+	advance(t, s, 1_000_000)
+	if n := len(s.load.db.Pending()); n != 3*48 {
+		t.Errorf("%d transactions are under way: not what is to be tested", n)
+	}
+	if err := s.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.Result(); !r.Checks.Passed() || r.Drain.Left != "" {
+		t.Errorf("%s", r.ChecksText())
+	}
+}

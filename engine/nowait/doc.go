@@ -72,7 +72,8 @@
 // conflict are in the order of their decisions, which is that of time. Nothing waits for a lock, so
 // there is no deadlock. But transactions may abort each other again and again while an attempt takes
 // longer than the longest back-off: long ones that want the same records, and in mode E/S those that
-// read a record before they write it, for two of them never get past their upgrades.
+// read a record before they write it, for two of them never get past their upgrades. A longer
+// txn.backoff_max_ns helps; in a drain the back-off grows by itself.
 //
 // # Versions
 //

@@ -127,7 +127,7 @@ func (cl *Client) run(typ uint8, readOnly bool, fresh timestamp.Freshness, body 
 func (tx *Tx) start() {
 	c := tx.c
 	tx.looks = false
-	tx.attempts, tx.phase, tx.roundTrips = 0, metrics.PhaseOther, [metrics.NumPhases]uint32{}
+	tx.attempts, tx.drained, tx.phase, tx.roundTrips = 0, 0, metrics.PhaseOther, [metrics.NumPhases]uint32{}
 	c.Phase(metrics.PhaseOther, r2.Mode{})
 	c.TakeBreakdown(&tx.db.idle)
 	tx.trips = 0
@@ -246,7 +246,27 @@ func (tx *Tx) backOff() r2.Time {
 		bound *= 2
 	}
 	bound = min(bound, tx.common.BackoffMaxNS)
+	if tx.db.cl.Draining() {
+		bound = tx.beyond(bound)
+	}
 	pause := r2.Time(1+tx.c.Rand().Uint64n(uint64(bound))) * r2.Nanosecond
 	tx.c.Sleep(pause)
 	return pause
+}
+
+// A drain waits for transactions that may abort each other for ever while their attempts take longer than the longest back-off. No others
+// come, so one of them gets through as soon as the rest pause for long enough: after some attempts in the drain the bound goes on to
+// double. It stays below what a watchdog takes for a standstill.
+const (
+	drainTries   = 16
+	drainMostNS  = 8_000_000
+	drainDoubles = 12 // from a microsecond there
+)
+
+// beyond is the bound of a back-off within a drain.
+func (tx *Tx) beyond(bound int64) int64 {
+	if tx.drained++; tx.drained <= drainTries {
+		return bound
+	}
+	return max(bound, min(bound<<min(tx.drained-drainTries, drainDoubles), drainMostNS))
 }

@@ -115,7 +115,7 @@ func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas kn
 		{Knob: knob.Knob{Name: "txn.backoff_min_ns", Kind: knob.Duration, Default: defaultBackoffMinNS, Min: 1, Max: mostBackoffNS, Unit: "ns", Label: "Back-off, first", Group: knob.Phases, Live: true,
 			Doc: "After an abort a coroutine sleeps a random time below a bound, which is this after the first attempt and doubles with each. Assumed: the thesis does not state it."}},
 		{Knob: knob.Knob{Name: "txn.backoff_max_ns", Kind: knob.Duration, Default: defaultBackoffMaxNS, Min: 1, Max: mostBackoffNS, Unit: "ns", Label: "Back-off, most", Group: knob.Phases, Live: true,
-			Doc: "Where the bound of the back-off stops to double. Too low, and transactions that meet live-lock; too high, and hot records idle."}},
+			Doc: "Where the bound of the back-off stops to double. Too low, and transactions that meet live-lock; too high, and hot records idle. In a drain the bound goes on to double."}},
 		coordinatorRow(),
 	}
 	return replicas, store

@@ -82,6 +82,7 @@ type Tx struct {
 	// Of all attempts together, see Outcome.
 	common          Settings // it began with
 	attempts        int
+	drained         int // of them, those that failed in a drain
 	begun, decision r2.Time
 	attemptBegin    r2.Time
 	roundTrips      [metrics.NumPhases]uint32
