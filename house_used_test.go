@@ -27,8 +27,6 @@ var usedElsewhere = map[string]string{
 	"engine/example/lamport.Kind":               "the tutorial's parts are plugged in by its tests",
 	"engine/example/serial.Kind":                "the tutorial's parts are plugged in by its tests",
 	"engine/example/sorted.Kind":                "the tutorial's parts are plugged in by its tests",
-	"dst/oracle.Planted":                        "a planted fault",
-	"engine/mvcc.Variants":                      "planted faults",
 	"engine/workload/tpce.canceled":             "a status of the benchmark's data that a planted fault writes",
 	"engine/record.OpUpdate":                    "the zero of its type",
 	"notebooks/figures/calibration.Check":       "the bound on residuals that a test holds",

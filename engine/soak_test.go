@@ -71,7 +71,7 @@ type soakSum struct {
 	Commits, Aborts           uint64
 }
 
-// shipped are the protocols of the list of parts. Tests add flawed ones to it later.
+// shipped are the protocols of the list of parts.
 var shipped = func() (names []string) {
 	for i := range experiment.Protocols {
 		names = append(names, experiment.Protocols[i].Name)

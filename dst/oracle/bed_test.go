@@ -50,9 +50,9 @@ func perMachine(clients, threads int) []int {
 	return append(slices.Repeat([]int{threads}, clients), 2)
 }
 
-func (b *bed) open(v Variant, open func(timestamp.Env, Variant) (timestamp.Scheme, error)) timestamp.Scheme {
+func (b *bed) open(open func(timestamp.Env) (timestamp.Scheme, error)) timestamp.Scheme {
 	b.Helper()
-	s, err := open(b.env, v)
+	s, err := open(b.env)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -60,8 +60,8 @@ func (b *bed) open(v Variant, open func(timestamp.Env, Variant) (timestamp.Schem
 	return s
 }
 
-func (b *bed) gts(v Variant) *gts { return b.open(v, openGTS).(*gts) }
-func (b *bed) vts(v Variant) *vts { return b.open(v, openVTS).(*vts) }
+func (b *bed) gts() *gts { return b.open(openGTS).(*gts) }
+func (b *bed) vts() *vts { return b.open(openVTS).(*vts) }
 
 func (b *bed) run(us int64) {
 	b.Helper()

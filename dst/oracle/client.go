@@ -12,7 +12,6 @@ import (
 type client struct {
 	env      timestamp.Env
 	name     string
-	variant  Variant
 	opt      options
 	requests []*request // by coroutine
 	fetchers []*fetcher // by machine, nil where no transactions run

@@ -16,8 +16,8 @@ type gts struct {
 	takes, installs, reading *service
 }
 
-func openGTS(e timestamp.Env, v Variant) (timestamp.Scheme, error) {
-	s := &gts{client: client{env: e, variant: v}}
+func openGTS(e timestamp.Env) (timestamp.Scheme, error) {
+	s := &gts{client: client{env: e}}
 	if err := s.client.open("gts", 1, s.fetch); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func gtsTraits(stable bool) timestamp.Traits {
 	return timestamp.Traits{Early: true, Acked: stable, Waits: !stable, Oracle: true, Words: 1}
 }
 
-func (s *gts) Traits() timestamp.Traits { return s.variant.traits(gtsTraits(s.opt.stable)) }
+func (s *gts) Traits() timestamp.Traits { return gtsTraits(s.opt.stable) }
 
 // Switch reads the knobs. Without stable timestamps no number was installed, and at rest all are.
 func (s *gts) Switch(on bool) {
@@ -69,11 +69,7 @@ func (s *gts) Done(c *r2.Co, x *timestamp.Txn, session *timestamp.Session) {
 }
 
 // Void installs the number of a transaction that has failed, for StableGTS would wait for it.
-func (s *gts) Void(c *r2.Co, x *timestamp.Txn) {
-	if s.variant != VoidForgotten {
-		s.settle(c, x)
-	}
-}
+func (s *gts) Void(c *r2.Co, x *timestamp.Txn) { s.settle(c, x) }
 
 func (s *gts) settle(c *r2.Co, x *timestamp.Txn) {
 	if !s.opt.stable {

@@ -14,7 +14,7 @@ var GTS = timestamp.Kind{
 	Rows:   sharedRows,
 	Rules:  []func(v knob.Values) error{validFetchThread},
 	Claim:  history.Serializable,
-	Open:   func(e timestamp.Env) (timestamp.Scheme, error) { return openGTS(e, Correct) },
+	Open:   func(e timestamp.Env) (timestamp.Scheme, error) { return openGTS(e) },
 }
 
 // VTS is the scheme of a vector in the list of parts. Its dependencies are versions that a transaction has read or overwritten. Of
@@ -25,7 +25,7 @@ var VTS = timestamp.Kind{
 	Rows:   func(testbed.LoadOf) []knob.Row { return []knob.Row{compressionRow(), readersRow()} },
 	Rules:  []func(v knob.Values) error{validFetchThread, validFreshness, validReaders}, Elsewhere: []func(v knob.Values) error{readersElsewhere},
 	Claim: history.Serializable, ClaimOf: vtsClaim,
-	Open: func(e timestamp.Env) (timestamp.Scheme, error) { return openVTS(e, Correct) },
+	Open: func(e timestamp.Env) (timestamp.Scheme, error) { return openVTS(e) },
 }
 
 // vtsClaim: only where writers depend on readers is a snapshot closed under all that has to come before.
@@ -34,15 +34,6 @@ func vtsClaim(v knob.Values) history.Claim {
 		return history.Serializable
 	}
 	return history.SnapshotIsolation
-}
-
-// Planted is a kind with a fault, for tests.
-func Planted(k timestamp.Kind, v Variant) timestamp.Kind {
-	open := map[string]func(timestamp.Env, Variant) (timestamp.Scheme, error){GTS.Name: openGTS, VTS.Name: openVTS}[k.Name]
-	traits := k.Traits
-	k.Traits = func(x knob.Values) timestamp.Traits { return v.traits(traits(x)) }
-	k.Open = func(e timestamp.Env) (timestamp.Scheme, error) { return open(e, v) }
-	return k
 }
 
 // slotsOf is how many slots a vector has.

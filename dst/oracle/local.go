@@ -22,7 +22,7 @@ func OpenLocal(cl *r2.Cluster, machine int, scheme string) (l *Local, err error)
 	case GTS.Name:
 		l.global, err = newGlobal(cl, machine)
 	case VTS.Name:
-		l.vector, err = newVector(cl, machine, "oracle.vts", cl.Threads(machine), Correct)
+		l.vector, err = newVector(cl, machine, "oracle.vts", cl.Threads(machine))
 	default:
 		return nil, fmt.Errorf("scheme %q has no oracle: %s or %s", scheme, GTS.Name, VTS.Name)
 	}

@@ -14,7 +14,7 @@ import (
 // StableGTS = 3 though GlobalTS is 5, and at 5 once TX1 has its versions in place.
 func TestStableGTSOfFigure5_3(t *testing.T) {
 	b := newBed(t, 2, 1, fabric.Config{}, nil)
-	s := b.gts(Correct)
+	s := b.gts()
 	var before [3]timestamp.Txn
 	for i := range before { // numbers 1 to 3
 		b.draw(s, 0, 0, &before[i])
@@ -43,7 +43,7 @@ func TestStableGTSOfFigure5_3(t *testing.T) {
 // installed first and waits in its queue until both are stable.
 func TestStableVTSOfFigure5_5(t *testing.T) {
 	b := newBed(t, 3, 1, fabric.Config{}, nil)
-	s := b.vts(Correct)
+	s := b.vts()
 	for i, n := range []int{3, 2, 5} {
 		for range n {
 			var x timestamp.Txn
@@ -83,8 +83,8 @@ func TestRoundTrips(t *testing.T) {
 		open                func(*bed) timestamp.Scheme
 		draw, install, read int
 	}{
-		{"gts", func(b *bed) timestamp.Scheme { return b.gts(Correct) }, 1, 1, 1},
-		{"vts", func(b *bed) timestamp.Scheme { return b.vts(Correct) }, 0, 1, 1},
+		{"gts", func(b *bed) timestamp.Scheme { return b.gts() }, 1, 1, 1},
+		{"vts", func(b *bed) timestamp.Scheme { return b.vts() }, 0, 1, 1},
 	} {
 		b := newBed(t, 2, 1, fabric.Config{}, nil)
 		s := x.open(b)

@@ -16,7 +16,6 @@ import (
 type vector struct {
 	cl        *r2.Cluster
 	machine   int
-	variant   Variant
 	seq       r2.Addr // odd: being published
 	stableVTS r2.Addr // the vector
 	lists     []list  // by thread
@@ -68,14 +67,14 @@ const (
 	entryBytes = 64
 )
 
-func newVector(cl *r2.Cluster, machine int, name string, slots int, v Variant) (*vector, error) {
+func newVector(cl *r2.Cluster, machine int, name string, slots int) (*vector, error) {
 	mem := cl.Mem(machine)
 	threads := cl.Threads(machine)
 	base, err := mem.Alloc(host.Alloc{Name: name, Bytes: uint64((1+threads)*lineBytes + 8*slots)})
 	if err != nil {
 		return nil, err
 	}
-	x := &vector{cl: cl, machine: machine, variant: v, seq: base, stableVTS: base + r2.Addr((1+threads)*lineBytes), lists: make([]list, threads), queues: make([]queue, slots)}
+	x := &vector{cl: cl, machine: machine, seq: base, stableVTS: base + r2.Addr((1+threads)*lineBytes), lists: make([]list, threads), queues: make([]queue, slots)}
 	space, err := mem.Reserve(name+".queues", uint64(threads*listMost+slots*queueRing)*entryBytes, 0)
 	if err != nil {
 		return nil, err
@@ -156,7 +155,7 @@ func (x *vector) enqueue(c *r2.Co, e entry) {
 	if !next {
 		c.Touch(q.slot(e.ts.Counter()), 8+8*len(e.deps))
 	}
-	if next || x.variant == EarlySlot {
+	if next {
 		x.look(e.ts.Slot())
 	}
 }
@@ -176,9 +175,6 @@ func (x *vector) advance(c *r2.Co, slot int) {
 	q := &x.queues[slot]
 	for {
 		number := q.stable + 1
-		if x.variant == EarlySlot {
-			number = q.largest()
-		}
 		e, ok := q.by[number]
 		if !ok {
 			return
@@ -269,14 +265,6 @@ func (x *vector) raise(c *r2.Co, ts timestamp.Stamp) {
 		}
 		old = found
 	}
-}
-
-// largest is the largest number of a slot that is installed.
-func (q *queue) largest() (n uint64) {
-	for number := range q.by { // order-free: a maximum
-		n = max(n, number)
-	}
-	return n
 }
 
 // waiting counts what is installed and not stable.

@@ -35,9 +35,9 @@ type slot struct {
 	done    map[uint64]bool
 }
 
-func openVTS(e timestamp.Env, v Variant) (timestamp.Scheme, error) {
-	s := &vts{client: client{env: e, variant: v}, known: make([]timestamp.Point, e.Cluster.Machines())}
-	err := errors.Join(s.workers.open(e, v, "oracle.vts", 1), s.machines.open(e, v, "oracle.vts.machines", 0))
+func openVTS(e timestamp.Env) (timestamp.Scheme, error) {
+	s := &vts{client: client{env: e}, known: make([]timestamp.Point, e.Cluster.Machines())}
+	err := errors.Join(s.workers.open(e, "oracle.vts", 1), s.machines.open(e, "oracle.vts.machines", 0))
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func openVTS(e timestamp.Env, v Variant) (timestamp.Scheme, error) {
 }
 
 // open deals slots to the workers of the machines that run transactions, each their own or one for all of a machine.
-func (l *layout) open(e timestamp.Env, v Variant, name string, each int) (err error) {
+func (l *layout) open(e timestamp.Env, name string, each int) (err error) {
 	l.each, l.first = each, make([]int, e.Cluster.Machines())
 	for _, m := range e.Clients {
 		l.first[m] = len(l.slots)
@@ -65,7 +65,7 @@ func (l *layout) open(e timestamp.Env, v Variant, name string, each int) (err er
 			l.slots = append(l.slots, slot{at: at + r2.Addr(t*lineBytes), done: map[uint64]bool{}})
 		}
 	}
-	l.vector, err = newVector(e.Cluster, e.Oracle, name, len(l.slots), v)
+	l.vector, err = newVector(e.Cluster, e.Oracle, name, len(l.slots))
 	return err
 }
 
@@ -80,7 +80,7 @@ func (s *vts) layout() *layout {
 }
 
 func (s *vts) Traits() timestamp.Traits {
-	return s.variant.traits(vtsTraits(len(s.layout().slots), s.opt.readers))
+	return vtsTraits(len(s.layout().slots), s.opt.readers)
 }
 
 // vtsTraits: readers enter with their numbers, before they check what they have read.
@@ -175,18 +175,11 @@ func (s *vts) Done(c *r2.Co, x *timestamp.Txn, session *timestamp.Session) {
 }
 
 // Void installs the number of a transaction that has failed: those behind it would never be stable.
-func (s *vts) Void(c *r2.Co, x *timestamp.Txn) {
-	if s.variant != VoidForgotten {
-		s.settle(c, x)
-	}
-}
+func (s *vts) Void(c *r2.Co, x *timestamp.Txn) { s.settle(c, x) }
 
 func (s *vts) settle(c *r2.Co, x *timestamp.Txn) {
 	r := s.request(c)
 	r.stamp, r.deps = x.TS, x.Deps
-	if s.variant == DepsForgotten {
-		r.deps = nil
-	}
 	if !s.opt.stable {
 		from := &s.layout().slots[x.TS.Slot()]
 		c.Touch(from.at, 8)

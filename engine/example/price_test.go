@@ -19,7 +19,6 @@ import (
 	"drtmx/engine/history"
 	"drtmx/engine/result"
 	"drtmx/engine/store"
-	"drtmx/engine/testbed"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -145,18 +144,6 @@ func TestKnobsOfParts(t *testing.T) {
 	}
 }
 
-// The checker tells the protocol from one that does not lock.
-func TestCheckerCatchesTheUnlocked(t *testing.T) {
-	kind := *experiment.Protocols.Named("serial")
-	sound := kind.Config
-	at := slices.IndexFunc(experiment.Protocols, func(k txn.Kind) bool { return k.Name == "serial" })
-	experiment.Protocols[at].Config = broken
-	defer func() { experiment.Protocols[at].Config = sound }()
-	if r := run(t, experiment.Knobs{"cc": "serial"}); r.Checks.Passed() || len(r.Checks.Anomalies) == 0 {
-		t.Errorf("nothing was found: %s", r)
-	}
-}
-
 // Nothing outside of the parts' own folders names them: that is their price.
 func TestNobodyElseKnowsTheParts(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}: {{.Imports}}", "drtmx/...").Output()
@@ -186,8 +173,4 @@ func TestNobodyElseKnowsTheParts(t *testing.T) {
 			t.Errorf("parts.go does not import %s once", folder)
 		}
 	}
-}
-
-func broken(v experiment.Knobs, load *testbed.Load, seen txn.Seen) txn.Config {
-	return serial.Config{Unlocked: true}
 }

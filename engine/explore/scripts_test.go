@@ -13,8 +13,22 @@ import (
 const (
 	gapThere = "r8 w1; r7 | r7 | i8; r7 | r7 | r7 | r7 | r8 r1; r7 | r7 | r7 | r7 | r7 | r7 | r7 | r1 r8" // of another machine than the one that inserts
 	gapHere  = "r9 w1; r7 | r7 | i9; r7 | r7 | r7 | r7 | r9 r1; r7 | r7 | r7 | r7 | r7 | r7 | r7 | r1 r9" // of its own
+	late     = "r0 w1; r7 | r7 | w0; r7 | r7 | r7 | r7 | r0 r1; r7 | r7 | r7 | r7 | r7 | r7 | r7 | r1 r0" // without a gap
 	gapWhole = "r8 d12 w0; r7 | r7 | i8; r7 | r7 | r7 | r7 | r8 r0; r7 | r7 | r7 | r7 | r7 | r7 | r7 | r0 r8"
 )
+
+// Two records that all want, or one; gaps that two fill; a record that two delete.
+const (
+	pairOfReads = "w0 r1; w1 r0; r0 r1"
+	crossWrites = "r0 w1; w0 r1; w0 w1"
+	sameRecord  = "w0; w0; w0"
+	upgrade     = "r0; w0; w0"
+	fillGaps    = "r8 i9; r9 i8; r8 r9"
+	deleteTwice = "d0; d0; w0"
+	tearing     = "w0; r2 | r2 | r2 | r0; r1" // with longRecords
+)
+
+var longRecords = experiment.Knobs{"workload.value_bytes": 488, "explore.unit_ns": 2000}
 
 // scripts are what correct systems do in few runs; testdata of engine/planted says which bugs each of them shows.
 var scripts = []struct {
@@ -46,19 +60,38 @@ var scripts = []struct {
 	{"announced/occ", "transactions", "a0 w1; w1 r0; r0 r1", experiment.Knobs{"txn.speculative": true}, 1, 0},
 	{"announced/nowait", "transactions", "a0 w1; w1 r0; r0 r1", experiment.Knobs{"cc": "nowait", "txn.speculative": true}, 1, 20},
 	{"announced/2pl", "transactions", "a0 w1; w1 r0; r0 r1", experiment.Knobs{"cc": "2pl", "2pl.timeout_ns": "500us", "txn.speculative": true}, 1, 0},
+	// Records and gaps that all want, under the optimistic protocol.
+	{"records/occ", "transactions", pairOfReads, nil, 3, 0},
+	{"crossed/occ", "transactions", crossWrites, nil, 3, 0},
+	{"same/occ", "transactions", sameRecord, nil, 3, 0},
+	{"upgrades/occ", "transactions", upgrade, nil, 3, 0},
+	{"torn/occ", "transactions", tearing, longRecords, 3, 0},
+	{"gaps/occ", "transactions", fillGaps, nil, 3, 0},
+	{"deleted/occ", "transactions", deleteTwice, nil, 3, 0},
+	// Snapshots of what others write meanwhile.
+	{"two-readers/occ", "snapshots", twoReaders, experiment.Knobs{"cc": "occ"}, 4, 0},
+	{"two-readers/2pl", "snapshots", twoReaders, experiment.Knobs{"cc": "2pl"}, 4, 0},
+	{"two-readers-counted/2pl", "snapshots", twoReaders, with(counted, experiment.Knobs{"cc": "2pl"}), 4, 0},
+	{"skewed/occ", "snapshots", skewed, experiment.Knobs{"cc": "occ"}, 4, 0},
+	{"overwritten/occ", "snapshots", overwritten, ahead(2, experiment.Knobs{"cc": "occ"}), 4, 0},
+	{"overwritten-truetime/occ", "snapshots", overwritten, ahead(2, experiment.Knobs{"cc": "occ", "ts.scheme": "truetime"}), 4, 0},
+	{"deleted-snapshots/occ", "snapshots", again, ahead(1, with(slow, experiment.Knobs{"cc": "occ"})), 1, 0},
+	// The one who overwrites comes when the other has let go of what it has read.
+	{"readers-of-overwritten/occ", "snapshots", late, remembered("occ"), 4, 0},
+	{"readers-of-overwritten/2pl", "snapshots", late, remembered("2pl"), 4, 0},
 	// Records that all want, and gaps that they fill, under each kind of lock of no-wait.
-	{"records/nowait", "transactions", "w0 r1; w1 r0; r0 r1", experiment.Knobs{"cc": "nowait"}, 3, 0},
+	{"records/nowait", "transactions", pairOfReads, experiment.Knobs{"cc": "nowait"}, 3, 0},
 	{"records-here/nowait", "transactions", "w0 r1; w1 r0; r0 r1; w0 r1; w1 r0; r0 r1", with(byCPU, experiment.Knobs{"threads": 2, "explore.unit_ns": 500}), 8, 0},
 	{"upgrades/nowait", "transactions", "r0; r0; w0", experiment.Knobs{"cc": "nowait", "nowait.mode": "E/S"}, 3, 0},
 	{"upgrades-here/nowait", "transactions", "r0; r0; w0", byCPU, 3, 0},
 	{"shared/nowait", "transactions", "w0; r0; r1", experiment.Knobs{"cc": "nowait", "nowait.mode": "E/S"}, 3, 0},
-	{"gaps/nowait", "transactions", "r8 i9; r9 i8; r8 r9", experiment.Knobs{"cc": "nowait"}, 3, 0},
-	{"gaps-here/nowait", "transactions", "r8 i9; r9 i8; r8 r9", byCPU, 3, 0},
+	{"gaps/nowait", "transactions", fillGaps, experiment.Knobs{"cc": "nowait"}, 3, 0},
+	{"gaps-here/nowait", "transactions", fillGaps, byCPU, 3, 0},
 	// The same under queues.
-	{"records/2pl", "transactions", "w0 r1; w1 r0; r0 r1", queues, 3, 0},
+	{"records/2pl", "transactions", pairOfReads, queues, 3, 0},
 	{"crossed/2pl", "transactions", "r0 w1; r1 w0; r0 r1", queues, 3, 0},
 	{"both/2pl", "transactions", "w0 w1; r0 r1; r1 r0", queues, 3, 0},
-	{"gaps/2pl", "transactions", "r8 i9; r9 i8; r8 r9", queues, 3, 0},
+	{"gaps/2pl", "transactions", fillGaps, queues, 3, 0},
 	{"skewed/2pl", "snapshots", skewed, experiment.Knobs{"cc": "2pl"}, 4, 0},
 	// Cycles of Rococo's, and read-only transactions between writers.
 	{"crossing/rococo", "transactions", crossing, experiment.Knobs{"cc": "rococo"}, 3, 0},

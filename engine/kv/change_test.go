@@ -118,7 +118,7 @@ func tableAgainstMap(t *rapid.T, b *bed, spec Spec) {
 			switch st.op {
 			case 0:
 				_, row, ok, e := read(c, tb, st.key)
-				if err = e; ok != model[st.key] || ok && (!record.Readable(row) || !holds(record.Value(row), st.key)) {
+				if err = e; ok != model[st.key] || ok && (record.Lock(row) != 0 || !record.Live(record.Seq(row)) || !holds(record.Value(row), st.key)) {
 					err = errors.Join(err, errors.New("lookup differs from the map"))
 				}
 			case 1:

@@ -18,7 +18,7 @@
 //
 // It waits at most once per record, for whoever locks after the claim has a larger stamp. It does not wait where the present version
 // is beyond it, for what overwrites that is as well: so a snapshot that is older than the last write of a record never waits. Figure
-// 5-9 looks at the tuple timestamp for this, which another snapshot may have raised (the variant AsPublishedWait). A key that
+// 5-9 looks at the tuple timestamp for this, which another snapshot may have raised (ts.variant=as-published-wait). A key that
 // is not there is claimed by the guard of its gap, which an insert reads once the new row can be found.
 //
 // Where the machine that asks knows where the record is, and a claim would change nothing, a READ does in place of all that (phase.ro_read=hybrid):

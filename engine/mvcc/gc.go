@@ -127,9 +127,6 @@ func (s *Store) needless(m *machine, stamp uint64) bool {
 	if !s.opt.Timestamps.Versions() {
 		return true // there are none
 	}
-	if s.ahead > 0 && len(m.low) == 1 {
-		return stamp <= m.low[0]+s.ahead
-	}
 	return len(m.low) > 0 && visible(stamp, m.low)
 }
 
@@ -190,16 +187,25 @@ func (s *Store) bury(c *r2.Co, x *tomb) bool {
 		return true
 	}
 	version := x.table.Version(x.key, loc.Ref, record.Counter(x.seq))
-	s.buried(s, c, x) // before an insert finds the gap
+	s.keepClaims(c, x) // before an insert finds the gap
 	change, err := x.table.Store.Remove(c, x.key, loc.Ref)
 	if err != nil {
 		s.cl.Fail(fmt.Errorf("mvcc: the tombstone of key %d of table %s cannot be taken out: %w", x.key, x.table.Name, err))
 		return true
 	}
 	x.table.Collected(x.key, change, version)
-	s.buried(s, c, x) // of snapshots that do not wait for the lock, and have claimed the row meanwhile
+	s.keepClaims(c, x) // of snapshots that do not wait for the lock, and have claimed the row meanwhile
 	x.table.Store.Free(c, x.key, loc.Ref)
 	s.host.Gone(c, x.row)
 	s.Released(c, x.row)
 	return true
+}
+
+// keepClaims gives the gap of a tombstone that is collected what was known of who has read it: an insert may come there.
+func (s *Store) keepClaims(c *r2.Co, x *tomb) {
+	if s.traits.Readers {
+		s.moveReaders(c, x)
+		return
+	}
+	s.ClaimGap(c, x.table, x.key, c.Load64(x.row+tupleAt))
 }

@@ -172,12 +172,22 @@ func (s *Store) Install(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, v Versi
 		s.passReaders(c, row)
 	}
 	if s.traits.Claims {
-		s.overwrite(s, c, row+tupleAt, v.TS)
+		s.overwrite(c, row+tupleAt, v.TS)
 	}
 	if v.Value == nil {
 		m := s.machines[c.Machine()]
 		m.tombs.push(tomb{t, key, row, v.Seq, v.TS})
 	}
+}
+
+// overwrite moves the tuple timestamp of a row to that of its new version: a snapshot may have raised it further after the lock, which
+// line 2 of Figure 5-7 as it is printed forgets.
+func (s *Store) overwrite(c *r2.Co, tuple r2.Addr, ts uint64) {
+	if s.asPublishedCommit {
+		c.Store64(tuple, ts)
+		return
+	}
+	raise(c, tuple, ts)
 }
 
 // push copies the present version of a row to the heap and links it.
@@ -199,7 +209,6 @@ func (s *Store) push(c *r2.Co, t *txn.Table, row r2.Addr, by uint64) {
 	c.Store64(row+chainAt, uint64(slot)+1)
 	h.retired.push(retired{slot, by})
 	s.keepInline(c, t, row, node, wire.Get64(b[seqAt:]))
-	s.overwritten(s, c, h, slot)
 	s.stats.Pushed++
 }
 

@@ -107,11 +107,11 @@ func (x *session) takeRow(a *access) {
 func (x *session) answer(t *txn.Table, row, again []byte) found {
 	s, p, seq := x.s, x.point.Words, wire.Get64(row[seqAt:])
 	tail := tailOf(t)
-	if !record.Live(seq) || !t.Constant && !s.whole(row, again, tail) {
+	if !record.Live(seq) || !t.Constant && !inOnePiece(row, again, tail) {
 		return found{}
 	}
 	if stamp := wire.Get64(row[versionAt:]); visible(stamp, p) {
-		if !t.Constant && !(s.claimed(s, wire.Get64(row[tupleAt:]), p) && s.free(s, wire.Get64(row))) {
+		if !t.Constant && !(s.alreadyClaimed(record.Versioned.TupleOf(row), p) && s.nobodyHolds(wire.Get64(row))) {
 			return found{}
 		}
 		return found{ok: !record.Tomb(seq), stamp: stamp, seq: seq}

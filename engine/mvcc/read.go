@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
@@ -40,7 +41,7 @@ func (s *Store) claim(c *r2.Co, m *machine, t *txn.Table, key uint64, loc store.
 			loc, ok = s.look(c, t, key)
 		}
 		w.table, w.key = t, key
-		if !ok || t.Constant || s.order(s, c, m, loc, p, w) {
+		if !ok || t.Constant || s.claimThenLook(c, m, loc, p, w) {
 			return loc, ok
 		}
 		loc, ok = s.look(c, t, key)
@@ -85,6 +86,24 @@ func (s *Store) holder(c *r2.Co, m *machine, at store.Location, tuple uint64, p 
 		}
 	}
 	return !at.Stale(s.head(c, at.Addr+seqAt))
+}
+
+// waits says whether a snapshot waits for the holder of a lock, by what the tuple timestamp was before its claim, and by the row as it
+// was behind that, nil where the host waits itself. Line 1 of Figure 5-9 as it is printed looks at the timestamp, which another
+// snapshot may have raised, and not the holder's stamp.
+func (s *Store) waits(tuple uint64, row []byte, p []uint64) bool {
+	if s.asPublishedWait {
+		return tuple <= p[0]
+	}
+	return mayMiss(row, p)
+}
+
+// mayMiss says that the holder of a row's lock may install what a snapshot has to see. If the snapshot does not see the present
+// version, it sees nothing later: a stamp is larger than that of the version that it overwrites (§5.5.4: a snapshot of the
+// past is not blocked, for the record "has been updated with larger commit timestamps"). The tuple timestamp says less, since
+// snapshots raise it. A row that holds no record has no such version.
+func mayMiss(row []byte, p []uint64) bool {
+	return row == nil || !record.Live(record.Versioned.StampOf(row)) || visible(record.Versioned.VersionOf(row), p)
 }
 
 // head is a word of a row's header. A claim has brought its line into the core's first cache.

@@ -35,7 +35,6 @@ type Options struct {
 	FetchCycles, RecordCycles, HandlerCycles int
 	ReplyBytes                               int  // that a reply has at least
 	OneSided                                 bool // as ReadsBy says
-	Variant                                  Variant
 }
 
 // Store has the versions of a database.
@@ -48,7 +47,8 @@ type Store struct {
 	oneSided bool // snapshots READ what they can
 
 	settler Settler // the host, if it is one
-	rules
+
+	asPublishedWait, asPublishedCommit bool // a form of DST as it is printed, see timestamp.Options.Variant
 
 	clocks  *clocks.Clocks
 	schemes map[string]timestamp.Scheme // that were opened
@@ -105,7 +105,8 @@ type machine struct {
 // Open prepares the machines of a database that is being opened.
 func Open(db *txn.DB, under Host, o Options) (*Store, error) {
 	cl := db.Cluster()
-	s := &Store{db: db, cl: cl, host: under, opt: o, rules: o.rules(), oneSided: o.OneSided, schemes: map[string]timestamp.Scheme{}}
+	s := &Store{db: db, cl: cl, host: under, opt: o, oneSided: o.OneSided, schemes: map[string]timestamp.Scheme{}}
+	s.asPublishedWait, s.asPublishedCommit = o.Timestamps.Variant == timestamp.AsPublishedWait, o.Timestamps.Variant == timestamp.AsPublishedCommit
 	if s.clocks = o.Timestamps.Clocks; s.clocks == nil {
 		s.clocks = clocks.New(cl, clocks.Options{DriftNS: o.Timestamps.DriftNS, Seed: cl.Stream("dst.clocks", 0).Uint64()})
 		s.clocks.Skew(o.Timestamps.SkewMachine, o.Timestamps.SkewNS)
@@ -307,4 +308,4 @@ func raiseFrom(c *r2.Co, at r2.Addr, found, ts uint64) {
 }
 
 // RaisesReads says that a host raises the timestamps of what its writers have only read, or has them enter as readers.
-func (s *Store) RaisesReads() bool { return (s.traits.Claims || s.traits.Readers) && s.raiseReads }
+func (s *Store) RaisesReads() bool { return s.traits.Claims || s.traits.Readers }

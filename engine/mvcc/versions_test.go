@@ -389,12 +389,3 @@ func TestFIFO(t *testing.T) {
 		}
 	})
 }
-
-// Each form that is printed has its fault, and nothing else has.
-func TestPrintedForms(t *testing.T) {
-	for form, want := range map[string]Variant{"": Correct, "sound": Correct, "as-published-wait": AsPublishedWait, "as-published-commit": AsPublishedCommit, "no-wait": Correct} { // order-free: each by itself
-		if v := printed(form); v != want {
-			t.Errorf("%q is %v, want %v", form, v, want)
-		}
-	}
-}

@@ -20,6 +20,9 @@ func (s *session) passive() bool {
 
 // writeBack installs the write set at the primaries.
 func (s *session) writeBack() error {
+	if s.p.mv != nil {
+		return s.installVersions()
+	}
 	mode := s.cfg.mode(txn.Commit, s.cfg.Commit)
 	s.tx.Enter(txn.Commit, mode)
 	s.c.Compute(s.p.program.commitRecord * s.tx.Writes())
@@ -55,10 +58,10 @@ func (s *session) writeBackInserts() {
 func (s *session) writeBackOne(a *access) {
 	a.locked = false
 	if int(a.Machine) == s.c.Machine() && s.cfg.Lock == TwoSided {
-		s.p.cfg.store(s.c, a.loc.Addr, a.Out)
+		storeRow(s.c, a.loc.Addr, a.Out)
 		return
 	}
-	s.cfg.writeBack(s, a)
+	s.postWriteBack(a)
 }
 
 // postWriteBack posts {WRITE sequence and value, WRITE 0 to the lock}. They
@@ -108,7 +111,7 @@ func commitItem(req []byte, a *access) []byte {
 }
 
 // commitBytes is the size of a machine's largest commit message, with one more record.
-func (c *running) commitBytes(before int, a *access) int {
+func (c *Config) commitBytes(before int, a *access) int {
 	n := 8 + wire.Padded(len(a.Out))
 	if c.CommitTogether {
 		return before + n
@@ -196,7 +199,7 @@ func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	for len(req) >= commitHead && wire.Get64(req) != 0 {
 		word := wire.Get64(req)
 		n := int(word >> addrBits)
-		p.cfg.store(c, r2.Addr(word&addrMask), req[8:16+n])
+		storeRow(c, r2.Addr(word&addrMask), req[8:16+n])
 		req = req[8+wire.Padded(8+n):]
 	}
 	p.commitsOpen--

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/metrics"
-	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 )
@@ -62,10 +61,6 @@ type Config struct {
 
 	// ReadCommitted leaves out the validation of what was only read, see the kind of that name.
 	ReadCommitted bool
-
-	// Variant plants a known fault, and Versions one into what keeps versions of records. Tests only.
-	Variant  Variant
-	Versions mvcc.Variant
 }
 
 // Defaults of the fields that presets do not set, assumed: the thesis does not
@@ -119,7 +114,7 @@ func NeedsDrain(from, to Config) bool { return from.Resolved().Lock != to.Resolv
 // NeedsDrain is that of the configuration and another one.
 func (p *protocol) NeedsDrain(to txn.Config) bool {
 	c, ok := to.(Config)
-	return ok && (NeedsDrain(p.cfg.Config, c) || p.mv != nil && p.mv.Changes(c.Timestamps))
+	return ok && (NeedsDrain(*p.cfg, c) || p.mv != nil && p.mv.Changes(c.Timestamps))
 }
 
 // batches says that a phase which fetches by RPC asks each machine for all records that were queued with one message.

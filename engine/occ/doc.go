@@ -19,8 +19,8 @@
 // execution.go, lock.go, validation.go and commit.go have a phase each, both of its
 // primitives and the handlers that serve it; preset.go has Table 4-3, prim.go Table
 // 4-1, optimisation.go the knobs of its rows and columns, auto.go the rule of primitives that are
-// auto, scale.go the costs, rc.go the protocol without the validation of reads (cc=rc). rules.go lists the decisions into which
-// variant.go plants faults; nothing else knows of them.
+// auto, scale.go the costs, rc.go the protocol without the validation of reads (cc=rc). Where records have versions,
+// versioned.go has the phases behind execution, and versioned_serve.go their handlers.
 //
 // Under speculative execution (§4.4.1) Tx.Fetch returns a future and the body goes on
 // until it awaits the value: records that do not depend on each other come together. Two-sided

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/wire"
@@ -50,7 +51,7 @@ func (s *session) Fetch(first int, parallel bool) error {
 			return s.tx.Failed()
 		case left == 0:
 			return nil
-		case try == s.cfg.ReadRetries && !s.cfg.patient:
+		case try == s.cfg.ReadRetries && !s.cfg.ReadCommitted:
 			s.lockedOut(first, 0)
 			return s.tx.Fail(txn.ErrAborted)
 		}
@@ -106,7 +107,11 @@ func (s *session) begin(a *access, prim Prim) {
 
 func (s *session) readRow(a *access) {
 	before := s.c.Using(s.reads)
-	s.cfg.postRow(s, a)
+	if s.cfg.ReadCommitted {
+		s.postRowTwice(a)
+	} else {
+		s.postRow(a)
+	}
 	s.c.Using(before)
 	a.State, a.by = txn.Asked, byRow
 }
@@ -135,17 +140,24 @@ func (s *session) readLocal(a *access) {
 	} else {
 		row = s.c.Load(a.loc.Addr, a.Table.RowBytes)
 	}
-	if s.cfg.stale(a.loc, s.p.h.StampOf(row)) {
+	if a.loc.Stale(s.p.h.StampOf(row)) {
 		a.located = false // deleted between the lookup and now: stays wanted
 		return
 	}
-	if !s.cfg.readable(row) {
+	if !s.readable(row) {
 		return // stays wanted
 	}
 	value := s.tx.Take(len(row) - s.p.h.Bytes)
 	copy(value, s.p.h.Value(row))
 	a.direct = true
 	s.got(a, value, row)
+}
+
+// readable says that a row holds a record that nobody writes, or has locked: the switch of the released code that ignores aborts reads
+// past locks.
+func (s *session) readable(row []byte) bool {
+	seq := s.p.h.StampOf(row)
+	return record.Stable(seq) && record.Live(seq) && (record.Lock(row) == 0 || s.cfg.IgnoresAborts)
 }
 
 // got takes a record, as its row says, and its value.
@@ -256,14 +268,14 @@ func (s *session) acceptRead(a *access) {
 	row := a.row
 	a.row, a.State = nil, txn.Wanted
 	s.c.TouchDMA(a.buf, len(row))
-	if seq := s.p.h.StampOf(row); s.cfg.stale(a.loc, seq) {
+	if seq := s.p.h.StampOf(row); a.loc.Stale(seq) {
 		// The row holds another record by now, or none.
 		s.forgetStale(a, seq)
 		a.located = false
 		return
 	}
-	if s.cfg.readable(row) && s.cfg.whole(s, a, row) {
-		a.direct = s.cfg.onePiece(a.loc.Addr, a.Table.RowBytes)
+	if s.readable(row) && s.keptSequence(a, row) {
+		a.direct = record.OneLine(uint64(a.loc.Addr), a.Table.RowBytes)
 		s.got(a, s.p.h.Value(row), row)
 	}
 }
@@ -299,9 +311,9 @@ func (s *session) acceptReply(a *access) {
 		s.cache.Put(s.c, a.Table.Store, a.Key, a.loc.Ref)
 	}
 	switch {
-	case s.cfg.stale(a.loc, s.p.h.StampOf(row)):
+	case a.loc.Stale(s.p.h.StampOf(row)):
 		a.located = false
-	case s.cfg.readable(row):
+	case s.readable(row):
 		a.direct = true
 		s.got(a, s.p.h.Value(row), row)
 	}

@@ -149,7 +149,11 @@ func (s *session) took(a *access, x store.Change, err error) {
 		s.tx.Placed(&a.Access, x)
 		a.Next = txn.Reborn(a.Version, wire.Get64(a.Out))
 	case errors.Is(err, store.ErrExists):
-		s.cfg.exists(s, a, x.Ref)
+		if s.cfg.IgnoresAborts {
+			s.settle(a, x.Ref)
+		} else {
+			s.clash(a)
+		}
 	case errors.Is(err, store.ErrChanged):
 		s.tx.Met(&a.Access, 0)
 		s.tx.Fail(txn.ErrAborted)
@@ -166,7 +170,7 @@ func (s *session) settle(a *access, at store.Ref) {
 }
 
 // clash ends an attempt whose record exists, or is being inserted by another one.
-func (s *session) clash(a *access, _ store.Ref) {
+func (s *session) clash(a *access) {
 	if a.Blind {
 		s.tx.Clashed()
 	}
@@ -175,12 +179,15 @@ func (s *session) clash(a *access, _ store.Ref) {
 }
 
 // insertBehind is the store's Insert for one who has inserted others before.
-func (r *running) insertBehind(c *r2.Co, before *gaps, t *txn.Table, key uint64, own []byte, seen uint64) (store.Change, error) {
+func (c *Config) insertBehind(co *r2.Co, before *gaps, t *txn.Table, key uint64, own []byte, seen uint64) (store.Change, error) {
 	gap := t.Store.Gap(key)
-	if seen != store.AnyVersion {
+	switch {
+	case c.IgnoresAborts:
+		seen = store.AnyVersion
+	case seen != store.AnyVersion:
 		seen = uint64(before.expect(gap, uint32(seen)))
 	}
-	x, err := r.insert(c, t, key, own, seen)
+	x, err := t.Store.Insert(co, key, own, seen)
 	if err == nil {
 		before.add(gap, x)
 	}
@@ -263,7 +270,7 @@ func (s *session) remove(of func(*access) bool, deleted bool) {
 func (p *protocol) removeHere(c *r2.Co, t *txn.Table, key uint64, at store.Ref, deleted bool) {
 	x, err := t.Store.Remove(c, key, at)
 	if err != nil {
-		if p.cfg.Variant == Correct {
+		if !p.cfg.IgnoresAborts { // under which two may delete it
 			p.cl.Fail(fmt.Errorf("occ: key %d of table %s cannot be taken out: %w", key, t.Name, err))
 		}
 		return
@@ -271,7 +278,7 @@ func (p *protocol) removeHere(c *r2.Co, t *txn.Table, key uint64, at store.Ref, 
 	if deleted {
 		t.Deleted(key, x)
 	}
-	p.cfg.free(c, t, key, at)
+	t.Store.Free(c, key, at)
 	if p.mv != nil {
 		p.mv.Released(c, t.Store.Location(key, at).Addr)
 	}

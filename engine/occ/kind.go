@@ -71,9 +71,7 @@ func configOf(v knob.Values, load *testbed.Load) Config {
 	if load.LocalLocks != nil {
 		c.LocalPercent = load.LocalLocks(v)
 	}
-	if load.IgnoresAborts != nil && load.IgnoresAborts(v) {
-		c.Variant = IgnoreAborts
-	}
+	c.IgnoresAborts = load.IgnoresAborts != nil && load.IgnoresAborts(v)
 	return c.withDefaults()
 }
 

@@ -29,14 +29,24 @@ func (s *session) lock() error {
 		err = s.lockByRNIC(mode)
 	}
 	if err == nil {
-		s.cfg.lockInserts(s)
-		s.cfg.place(s)
+		s.lockInserts()
+		s.place()
 	}
 	if err := s.tx.Failed(); err != nil {
 		return err
 	}
 	s.lockedAt = s.c.Now()
-	return s.tx.AddEntries(func() error { return s.cfg.conflict(s) })
+	return s.tx.AddEntries(s.conflict)
+}
+
+// hopeless says whether a lost lock ends the attempt, and conflict ends it. Neither does where the released code's switch ignores aborts.
+func (c *Config) hopeless(lost bool) bool { return lost && !c.IgnoresAborts }
+
+func (s *session) conflict() error {
+	if s.cfg.IgnoresAborts {
+		return s.tx.Failed()
+	}
+	return s.tx.Fail(txn.ErrAborted)
 }
 
 // lockInserts locks the records that the transaction inserts, for readers to see
@@ -72,7 +82,7 @@ func (s *session) lockByRNIC(mode r2.Mode) error {
 			continue
 		}
 		l := s.c.List(a.loc.Loc, true)
-		s.cfg.take(s, l, a, word)
+		a.word = (*[8]byte)(l.CAS(at(a.loc, lockAt), 0, word).B)
 		head := l.Read(a.loc.Loc, header)
 		a.head, a.buf, a.served = (*[header]byte)(head.B), head.Addr, true
 		l.Post()
@@ -86,12 +96,11 @@ func (s *session) lockByRNIC(mode r2.Mode) error {
 			a.served = false
 			s.c.TouchDMA(a.buf, header) // what CAS found is beside it
 			a.locked = won(a)
-			if !a.locked || !s.cfg.same(record.Seq(a.head[:]), a.seq) {
-				s.forgetStale(a, record.Seq(a.head[:]))
+			if seq := record.Seq(a.head[:]); !a.locked || seq != a.seq {
+				s.forgetStale(a, seq)
 				s.tx.Met(&a.Access, 0)
-				s.cfg.conflict(s)
+				s.conflict()
 			}
-			a.locked = s.cfg.mine(a.locked)
 		}
 	}
 	if err != nil {
@@ -100,17 +109,10 @@ func (s *session) lockByRNIC(mode r2.Mode) error {
 	return s.tx.Failed()
 }
 
-// takeByCAS posts the CAS of a record's lock word.
-func (s *session) takeByCAS(l *r2.List, a *access, word uint64) {
-	a.word = (*[8]byte)(l.CAS(at(a.loc, lockAt), 0, word).B)
-}
-
 func (s *session) lockWord() uint64 { return replication.OwnerOf(s.c).LockWord() }
 
 // won reports whether the CAS found the lock free.
-func won(a *access) bool {
-	return a.word == nil || wire.Get64(a.word[:]) == 0
-}
+func won(a *access) bool { return wire.Get64(a.word[:]) == 0 }
 
 // lockByRPC sends one request per participant with all its records. The
 // participant locks all or none.
@@ -130,7 +132,7 @@ func (s *session) lockByRPC(mode r2.Mode) error {
 	}
 	for k := range n {
 		if !saysYes(s.calls[k]) {
-			s.cfg.conflict(s)
+			s.conflict()
 			continue
 		}
 		for _, a := range s.set {
@@ -154,12 +156,12 @@ func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	got := 0 // bytes of the items that are locked
 	for ; got < len(req) && rep[0] == replyYes; got += verifyItem {
 		addr, seq := r2.Addr(wire.Get64(req[got:])), wire.Get64(req[got+8:])
-		if !p.cfg.takeHere(c, addr, word) {
+		if c.LocalCAS(addr+lockAt, 0, word) != 0 {
 			rep[0] = replyNo
 			p.metBy(from, c.Machine(), addr)
 			break
 		}
-		if now := c.Load64(addr + seqAt); !p.cfg.same(now, seq) {
+		if c.Load64(addr+seqAt) != seq {
 			rep[0] = replyNo
 			p.metBy(from, c.Machine(), addr)
 		}
@@ -167,10 +169,8 @@ func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	if rep[0] == replyYes {
 		return 1
 	}
-	for i := 0; i < len(req); i += verifyItem {
-		if p.cfg.mine(i < got) {
-			c.Store64(r2.Addr(wire.Get64(req[i:]))+lockAt, 0)
-		}
+	for i := 0; i < got; i += verifyItem {
+		c.Store64(r2.Addr(wire.Get64(req[i:]))+lockAt, 0)
 	}
 	return 1
 }

@@ -16,7 +16,7 @@ import (
 type protocol struct {
 	db         *txn.DB
 	cl         *r2.Cluster
-	cfg        *running // of transactions that begin now
+	cfg        *Config // of transactions that begin now, with every Auto resolved
 	logs       *replication.Logs
 	rpc        rpcs
 	costs      txn.Costs
@@ -51,8 +51,6 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 		LogCycles: p.costs.Logging, ReclaimCycles: p.program.reclaim, ReclaimRecordCycles: p.program.reclaimRecord, EntryBytes: p.costs.Payload.Logging,
 		Store: func(table uint8) store.Table { return db.TableOf(table).Store },
 		Note:  db.Note,
-		Cut:   func(entry []byte) []byte { return p.cfg.cutLog(entry) },
-		Open:  func(entry []byte) (record.Entry, error) { return p.cfg.openLog(entry) },
 	})
 	if err != nil {
 		return nil, err
@@ -78,14 +76,8 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	return p, err
 }
 
-// running is a configuration with every Auto resolved.
-type running struct {
-	Config
-	rules
-}
-
 // prepare checks a configuration and fills it in.
-func (p *protocol) prepare(c Config) (*running, error) {
+func (p *protocol) prepare(c Config) (*Config, error) {
 	c = c.withDefaults()
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -98,32 +90,13 @@ func (p *protocol) prepare(c Config) (*running, error) {
 	}
 	c = c.Resolved()
 	c.ReadRetryNS = int64(p.db.Options().Scale.Of(CostReadRetry, int(c.ReadRetryNS)))
-	return &running{c, c.rules(p.h)}, nil
-}
-
-// rules are those of a configuration, for rows with a header.
-func (c Config) rules(h record.Header) rules {
-	r := c.Variant.rules()
-	if c.ReadCommitted {
-		r.readCommitted()
-	}
-	if h.HasVersions() {
-		r.versioned()
-		if plant := versionedFaults[c.Variant]; plant != nil {
-			plant(&r)
-		}
-	}
-	return r
+	return &c, nil
 }
 
 // Common is what all protocols say.
-func (c Config) Common() txn.Settings {
-	o := c.Settings
-	o.Faulty = c.Variant != Correct
-	return o
-}
+func (c Config) Common() txn.Settings { return c.Settings }
 
-func (p *protocol) Config() txn.Config { return p.cfg.Config }
+func (p *protocol) Config() txn.Config { return *p.cfg }
 
 func (p *protocol) Set(cfg txn.Config) error {
 	c, ok := cfg.(Config)

@@ -64,20 +64,11 @@ func withoutValidation(all []txn.Choice) (list []txn.Choice) {
 	return list
 }
 
-// readCommitted takes the rules' validation away, and has every READ bring a row of one moment: validation found those out that
-// did not.
-func (r *rules) readCommitted() {
-	r.validate = func(*session, metrics.Phase, Prim) error { return nil }
-	r.postRow = (*session).postRowTwice
-	r.whole = (*session).keptSequence
-	r.patient = true
-}
-
-// postRowTwice READs a row that may come torn, and then its header again. Who writes the row changes its sequence first: if
-// that is still what it was, nobody has begun to in between.
+// postRowTwice READs a row that may come torn, and then its header again: no validation follows that finds out which row is not of one
+// moment. Who writes the row changes its sequence first: if that is still what it was, nobody has begun to in between.
 func (s *session) postRowTwice(a *access) {
 	a.head = nil
-	if a.Table.Constant || s.cfg.onePiece(a.loc.Addr, a.Table.RowBytes) {
+	if a.Table.Constant || record.OneLine(uint64(a.loc.Addr), a.Table.RowBytes) {
 		s.postRow(a)
 		return
 	}

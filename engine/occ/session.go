@@ -19,7 +19,7 @@ type session struct {
 	tx    *txn.Tx
 	c     *r2.Co
 	cache store.Cache
-	cfg   *running // the transaction began with
+	cfg   *Config // the transaction began with
 
 	set   []*access        // of the attempt
 	pool  txn.Pool[access] // of all attempts
@@ -60,7 +60,7 @@ type access struct {
 	rep     *r2.Reply
 	look    store.Search // the way to loc; its memory is kept
 
-	version, tuple uint64 // of what was read, where records have versions
+	version uint64 // of what was read, where records have versions
 }
 
 // request is what a fetch waits for.
@@ -120,11 +120,11 @@ func (s *session) Abandon() {
 }
 
 // Validate is certify of an attempt that fails.
-func (s *session) Validate() error { return s.cfg.certifyReads(s) }
+func (s *session) Validate() error { return s.certifyReads() }
 
 // Commit is the protocol of Figure 4-1 after execution.
 func (s *session) Commit() error {
-	err := s.cfg.certify(s)
+	err := s.certify()
 	s.tx.Hold(s.lockedAt)
 	s.tx.Decided(err)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *session) Commit() error {
 		s.tx.Done()
 	}
 	if err = s.reclaimFirst(); err == nil {
-		err = s.cfg.install(s)
+		err = s.writeBack()
 	}
 	if err != nil {
 		// A committed transaction cannot be written back: a machine is gone, and
@@ -163,8 +163,11 @@ func (s *session) Commit() error {
 // certify locks, validates and logs: when it returns nil the transaction is
 // committed.
 func (s *session) certify() error {
-	if s.tx.Writes() == 0 {
+	switch {
+	case s.tx.Writes() == 0:
 		return s.certifyReads()
+	case s.p.mv != nil:
+		return s.certifyVersioned()
 	}
 	if err := s.prepare(); err != nil {
 		return err
@@ -181,6 +184,8 @@ func (s *session) certify() error {
 // certifyReads is certify of a transaction that has written nothing.
 func (s *session) certifyReads() error {
 	switch {
+	case s.p.mv != nil:
+		return s.certifyReadsVersioned()
 	case s.alreadyConsistent():
 		return nil
 	case s.tx.ReadOnly():
@@ -224,7 +229,9 @@ func (s *session) stamp(a *access) {
 		next, _ = record.Freed(a.seq)
 		a.Next = txn.Deleted(a.Version)
 	default:
-		next = s.cfg.next(a.seq)
+		if next = record.Next(a.seq); s.p.mv != nil {
+			next = record.NextVersion(a.seq)
+		}
 		a.Next = txn.Updated(a.Version, next)
 	}
 	wire.Put64(a.Out, next)

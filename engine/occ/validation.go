@@ -13,13 +13,12 @@ import (
 // The second half of the validation phase (§4.3.2): check the versions of the
 // records that were only read. It must not begin before all locks are held.
 
+// validate checks that the records that were only read have kept their version
+// and nobody has locked them. Read committed does without.
 func (s *session) validate(phase metrics.Phase, prim Prim) error {
-	return s.cfg.validate(s, phase, prim)
-}
-
-// validateReads checks that the records that were only read have kept their version
-// and nobody has locked them.
-func (s *session) validateReads(phase metrics.Phase, prim Prim) error {
+	if s.cfg.ReadCommitted {
+		return nil
+	}
 	n := s.count(readOnlySet)
 	if n == 0 {
 		return nil
@@ -52,7 +51,7 @@ func (s *session) validateReads(phase metrics.Phase, prim Prim) error {
 		}
 		if s.outdated(a, a.head[:]) {
 			s.tx.Met(&a.Access, 0)
-			return s.cfg.conflict(s)
+			return s.conflict()
 		}
 	}
 	return nil
@@ -61,10 +60,15 @@ func (s *session) validateReads(phase metrics.Phase, prim Prim) error {
 // outdated says whether what is at a.loc now is not what was read: another version of the record, or of its gap.
 func (s *session) outdated(a *access, head []byte) bool {
 	if a.State == txn.Missing {
-		return s.cfg.moved(wire.Get32(head), s.gaps.expect(a.loc.Loc, a.gap))
+		return wire.Get32(head) != s.gaps.expect(a.loc.Loc, a.gap)
 	}
 	s.forgetStale(a, record.Seq(head))
-	return s.cfg.changed(head, a.seq)
+	return changed(head, a.seq)
+}
+
+// changed says of the header of a row that somebody has it locked, or that its version is not the one that was read.
+func changed(head []byte, read uint64) bool {
+	return record.Lock(head) != 0 || record.Seq(head) != read
 }
 
 func (s *session) validateByRPC() error {
@@ -84,7 +88,7 @@ func (s *session) validateByRPC() error {
 	}
 	for _, rep := range calls {
 		if !saysYes(rep) {
-			return s.cfg.conflict(s)
+			return s.conflict()
 		}
 	}
 	return nil
@@ -184,9 +188,9 @@ func (p *protocol) serveValidate(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		word, read := wire.Get64(req), wire.Get64(req[8:])
 		at, no := r2.Addr(word&^gapBit), false
 		if word&gapBit != 0 {
-			no = p.cfg.moved(wire.Get32(c.Load(at, gapBytes)), uint32(read))
+			no = wire.Get32(c.Load(at, gapBytes)) != uint32(read)
 		} else {
-			no = p.cfg.changed(c.Load(at, header), read)
+			no = changed(c.Load(at, header), read)
 		}
 		if no {
 			rep[0] = replyNo

@@ -27,7 +27,7 @@ import (
 func (p *protocol) openVersions() (err error) {
 	c := p.cfg
 	p.mv, err = mvcc.Open(p.db, lockHost{}, mvcc.Options{
-		Timestamps: c.Timestamps, Variant: c.Versions,
+		Timestamps:  c.Timestamps,
 		OneSided:    c.readsVersions(),
 		FetchCycles: p.program.execution, RecordCycles: p.program.executionRecord, HandlerCycles: p.costs.Execution, ReplyBytes: p.costs.Payload.Execution,
 	})
@@ -81,23 +81,9 @@ func (lockHost) Take(c *r2.Co, row r2.Addr) (word uint64, won bool) {
 
 func (lockHost) Gone(*r2.Co, r2.Addr) {}
 
-// versioned puts the rules of records with versions in the place of those without.
-func (r *rules) versioned() {
-	r.certify, r.certifyReads, r.install = (*session).certifyVersioned, (*session).certifyReadsVersioned, (*session).installVersions
-	r.readable = func(row []byte) bool {
-		seq := record.Versioned.StampOf(row)
-		return record.Lock(row) == 0 && record.Stable(seq) && record.Live(seq)
-	}
-	r.next = record.NextVersion
-	r.over = func(s *session, _ *access, tuple, version uint64) {
-		s.p.mv.Scheme().Over(&s.x, timestamp.Stamp(tuple), timestamp.Stamp(version))
-	}
-	r.under, r.verify, r.put = lockThenLook, raiseThenCheck, installThenUnlock
-}
-
 // gotVersion takes the stamp of a record, as its row says. It reports that the record was deleted.
 func (s *session) gotVersion(a *access, row []byte) bool {
-	a.version, a.tuple = s.p.h.VersionOf(row), s.p.h.TupleOf(row)
+	a.version = s.p.h.VersionOf(row)
 	if a.tomb = record.Tomb(a.seq); a.tomb {
 		s.tx.LacksAt(&a.Access, a.Table.Version(a.Key, a.loc.Ref, a.seq))
 	}
@@ -106,9 +92,6 @@ func (s *session) gotVersion(a *access, row []byte) bool {
 
 // certifyVersioned is certify of an attempt with a stamp.
 func (s *session) certifyVersioned() error {
-	if s.tx.Writes() == 0 {
-		return s.cfg.certifyReads(s)
-	}
 	for _, a := range s.set {
 		a.Insert = false // a record that was there from the start is locked as others
 	}
@@ -216,19 +199,19 @@ func (s *session) lockVersioned() error {
 	}
 	for k := range n {
 		if !granted(s.calls[k]) {
-			s.cfg.conflict(s)
+			s.conflict()
 			continue
 		}
 		s.takeLocks(s.parts[k], s.calls[k].B[8:])
 	}
 	if s.tx.Failed() == nil {
-		s.cfg.place(s)
+		s.place()
 	}
 	if err := s.tx.Failed(); err != nil {
 		return err
 	}
 	s.lockedAt = s.c.Now() // measured: how long locks are held
-	return s.tx.AddEntries(func() error { return s.cfg.conflict(s) })
+	return s.tx.AddEntries(s.conflict)
 }
 
 // lockItems is the request that locks the records of a participant.
@@ -251,7 +234,7 @@ func (s *session) takeLocks(m int, b []byte) {
 	for _, a := range s.set {
 		if toLock(a) && int(a.Machine) == m {
 			a.locked = true
-			s.cfg.over(s, a, wire.Get64(b), wire.Get64(b[8:]))
+			s.p.mv.Scheme().Over(&s.x, timestamp.Stamp(wire.Get64(b)), timestamp.Stamp(wire.Get64(b[8:])))
 			b = b[lockBack:]
 		}
 	}
@@ -284,7 +267,7 @@ func (s *session) validateVersioned() error {
 	}
 	for _, rep := range calls {
 		if !saysYes(rep) {
-			return s.cfg.conflict(s)
+			return s.conflict()
 		}
 	}
 	return nil

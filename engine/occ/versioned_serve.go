@@ -36,7 +36,7 @@ func (p *protocol) lockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	for ; n+lockItem <= len(req) && wire.Get64(req[n+8:]) != 0; n += lockItem {
 		t, _ := p.named(wire.Get64(req[n:]))
 		row, seq := r2.Addr(wire.Get64(req[n+8:])), wire.Get64(req[n+16:])
-		tuple, version, won := p.cfg.under(p, c, row, seq, word)
+		tuple, version, won := p.lockThenLook(c, row, seq, word)
 		if won && !p.mv.Reserve(c, t) {
 			p.mv.Unlock(c, row, word)
 			won = false
@@ -56,7 +56,7 @@ func (p *protocol) lockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 
 // lockThenLook locks a record, checks that it is as it was read, and then looks at its timestamps: who raises them from
 // now on finds the lock.
-func lockThenLook(p *protocol, c *r2.Co, row r2.Addr, seq, word uint64) (tuple, version uint64, won bool) {
+func (p *protocol) lockThenLook(c *r2.Co, row r2.Addr, seq, word uint64) (tuple, version uint64, won bool) {
 	if c.LocalCAS(row+lockAt, 0, word) != 0 {
 		return 0, 0, false
 	}
@@ -92,14 +92,14 @@ func (p *protocol) validateVersions(c *r2.Co, from r2.Peer, req, rep []byte) int
 	for n+readItem <= len(items) && wire.Get64(items[n:]) != 0 {
 		n += readItem
 	}
-	if rep[0] = replyNo; p.cfg.verify(p, c, from, ts, items[:n]) {
+	if rep[0] = replyNo; p.raiseThenCheck(c, from, ts, items[:n]) {
 		rep[0] = replyYes
 	}
 	return 1
 }
 
 // raiseThenCheck claims all and then looks: who changes any of it from now on has a larger stamp.
-func raiseThenCheck(p *protocol, c *r2.Co, from r2.Peer, ts uint64, items []byte) bool {
+func (p *protocol) raiseThenCheck(c *r2.Co, from r2.Peer, ts uint64, items []byte) bool {
 	p.raiseAll(c, ts, items)
 	return p.checkAll(c, from, items)
 }
@@ -125,7 +125,7 @@ func (p *protocol) checkAll(c *r2.Co, from r2.Peer, items []byte) bool {
 		word, read := wire.Get64(items), wire.Get64(items[8:])
 		at, no := r2.Addr(word&^gapBit), false
 		if word&gapBit != 0 {
-			no = p.cfg.moved(wire.Get32(c.Load(at, gapBytes)), uint32(read))
+			no = wire.Get32(c.Load(at, gapBytes)) != uint32(read)
 		} else {
 			b := c.Load(at, p.h.Bytes)
 			no = record.Lock(b) != 0 || p.h.StampOf(b) != read || p.h.VersionOf(b) != wire.Get64(items[16:])
@@ -167,7 +167,7 @@ func (p *protocol) installVersions(c *r2.Co, from r2.Peer, req, rep []byte) int 
 		if n > 0 {
 			x.to.Value = req[installHead : installHead+n]
 		}
-		p.cfg.put(p, c, word, &x)
+		p.installThenUnlock(c, word, &x)
 		req = req[installHead+wire.Padded(n):]
 	}
 	p.commitsOpen--
@@ -179,7 +179,7 @@ func (p *protocol) installVersions(c *r2.Co, from r2.Peer, req, rep []byte) int 
 }
 
 // installThenUnlock is COMMIT of one record.
-func installThenUnlock(p *protocol, c *r2.Co, word uint64, x *installed) {
+func (p *protocol) installThenUnlock(c *r2.Co, word uint64, x *installed) {
 	p.mv.Install(c, x.table, x.key, x.row, x.to)
 	p.mv.Unlock(c, x.row, word)
 }

@@ -88,11 +88,4 @@ func Value(row []byte) []byte { return row[ValueOffset:] }
 // SetSeq overwrites the sequence of a row.
 func SetSeq(row []byte, seq uint64) { binary.LittleEndian.PutUint64(row[SeqOffset:], seq) }
 
-// Readable reports whether an execution READ may use these bytes: nobody holds the lock, nobody is in
-// the middle of a rewrite, and the row holds a record at all.
-func Readable(row []byte) bool {
-	seq := Seq(row)
-	return Lock(row) == 0 && Stable(seq) && Live(seq)
-}
-
 func alignUp(n, to int) int { return (n + to - 1) / to * to }

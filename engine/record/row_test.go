@@ -64,25 +64,18 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
-func TestReadable(t *testing.T) {
+// A row says that somebody holds it, is in the middle of a rewrite, or that it holds no record.
+func TestStatesOfRows(t *testing.T) {
 	row := make([]byte, 24)
-	SetSeq(row, InitialSeq)
-	if !Readable(row) {
-		t.Error("a free, stable row must be readable")
-	}
-	SetLock(row, Owner{}.LockWord())
-	if Readable(row) {
-		t.Error("a locked row was readable")
-	}
-	SetLock(row, 0)
-	SetSeq(row, Writing(InitialSeq))
-	if Readable(row) {
-		t.Error("a row in the middle of a rewrite was readable")
-	}
 	free, _ := Freed(InitialSeq)
-	SetSeq(row, free)
-	if Readable(row) {
-		t.Error("a free row was readable")
+	SetLock(row, Owner{}.LockWord())
+	for _, x := range []struct {
+		seq          uint64
+		stable, live bool
+	}{{InitialSeq, true, true}, {Writing(InitialSeq), false, true}, {free, true, false}} {
+		if SetSeq(row, x.seq); Lock(row) != (Owner{}.LockWord()) || Stable(Seq(row)) != x.stable || Live(Seq(row)) != x.live {
+			t.Errorf("sequence %x: lock %x, stable %v, live %v", x.seq, Lock(row), Stable(Seq(row)), Live(Seq(row)))
+		}
 	}
 	if len(Value(row)) != 8 {
 		t.Errorf("value of %d bytes", len(Value(row)))

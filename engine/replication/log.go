@@ -51,11 +51,6 @@ type Options struct {
 	Store func(table uint8) store.Table
 	// Note takes in anomalies; nil: nobody does.
 	Note func(history.Anomaly)
-
-	// Cut is what is sent of an entry, and Open how a backup reads one; nil sends all of
-	// it and is record.OpenEntry. They are there to plant faults.
-	Cut  func(entry []byte) []byte
-	Open func(entry []byte) (record.Entry, error)
 }
 
 // Logs are the rings of a cluster.
@@ -89,9 +84,6 @@ func Open(cl *r2.Cluster, o Options) (*Logs, error) {
 	}
 	if o.FullNS == 0 {
 		o.FullNS = DefaultFullNS
-	}
-	if o.Open == nil {
-		o.Open = record.OpenEntry
 	}
 	l := &Logs{cl: cl, opt: o, entries: make([]encoded, cl.Machines())}
 	cl.OnSpoil(func(m int) { l.entries[m].spoil() })
@@ -186,7 +178,7 @@ func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	if len(entry) == 0 {
 		entry = c.Peek(l.ringAddr(c.Machine(), from.Machine, from.Thread, word>>16), int(word&0xffff))
 	}
-	e, err := l.opt.Open(entry)
+	e, err := record.OpenEntry(entry)
 	if err != nil {
 		l.note("machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)
 		return 0

@@ -153,9 +153,6 @@ func (w *Writer) Send(byRPC bool) error {
 	w.reserveAll()
 	for i := range w.at {
 		g, entry := &w.at[i], w.entry()
-		if cut := w.l.opt.Cut; cut != nil {
-			entry = cut(entry)
-		}
 		switch {
 		case g.machine == w.c.Machine():
 			w.own = append(w.own[:0], entry...)
@@ -240,7 +237,7 @@ func (w *Writer) Check() {
 	for i := range w.at {
 		g := &w.at[i]
 		b := w.l.cl.Mem(g.machine).Bytes(w.l.ringLoc(g.machine, w.c, g.pos).Addr, w.entryBytes())
-		if e, err := w.l.opt.Open(b); err != nil || e.ID != w.id() {
+		if e, err := record.OpenEntry(b); err != nil || e.ID != w.id() {
 			w.l.note("transaction %d of machine %d thread %d was decided before machine %d had its log", w.number, w.c.Machine(), w.c.Thread(), g.machine)
 		}
 	}

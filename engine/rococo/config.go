@@ -3,7 +3,6 @@ package rococo
 import (
 	"fmt"
 
-	"drtmx/engine/mvcc"
 	"drtmx/engine/txn"
 )
 
@@ -13,9 +12,6 @@ type Config struct {
 
 	// HostScale, in thousandths, multiplies what servers take for messages and for their graphs; 0: 1,000.
 	HostScale int
-
-	// Versions plants a known fault into what keeps versions of records. Tests only.
-	Versions mvcc.Variant
 }
 
 // Default is what a database without further wishes runs with.
@@ -42,8 +38,4 @@ func (c Config) Validate() error {
 }
 
 // Common is what all protocols say.
-func (c Config) Common() txn.Settings {
-	o := c.Settings
-	o.Faulty = c.Versions != mvcc.Correct
-	return o
-}
+func (c Config) Common() txn.Settings { return c.Settings }

@@ -25,7 +25,7 @@ import (
 // openVersions prepares what records with versions need.
 func (p *protocol) openVersions() (err error) {
 	p.mv, err = mvcc.Open(p.db, startHost{p}, mvcc.Options{
-		Timestamps: p.cfg.Timestamps, Variant: p.cfg.Versions,
+		Timestamps:  p.cfg.Timestamps,
 		FetchCycles: p.cost.begin, RecordCycles: p.cost.read, HandlerCycles: p.cost.request,
 	})
 	return err

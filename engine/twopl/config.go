@@ -6,7 +6,6 @@ import (
 
 	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
-	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	"drtmx/engine/replication"
 	"drtmx/engine/txn"
@@ -74,9 +73,6 @@ type Config struct {
 	// Speculative lets the locks of records that a transaction announces by Prefetch or Fetch
 	// be taken in parallel. Off, records are locked one by one.
 	Speculative bool
-
-	// Versions plants a known fault into what keeps versions of records. Tests only.
-	Versions mvcc.Variant
 }
 
 const (

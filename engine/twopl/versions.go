@@ -24,7 +24,7 @@ import (
 func (p *protocol) openVersions() (err error) {
 	c := p.cfg
 	p.mv, err = mvcc.Open(p.db, lockHost{p}, mvcc.Options{
-		Timestamps: c.Timestamps, Variant: c.Versions,
+		Timestamps:  c.Timestamps,
 		FetchCycles: p.program.Growing, RecordCycles: p.program.GrowingRecord, HandlerCycles: c.read,
 	})
 	return err

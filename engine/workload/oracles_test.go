@@ -2,7 +2,6 @@ package workload_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"drtmx/dst"
@@ -58,36 +57,6 @@ func TestSchemesAreCorrect(t *testing.T) {
 					t.Errorf("%s: %s", w.Name(), text)
 				}
 			}
-		})
-	}
-}
-
-// TestPlantedOracles: each fault is seen on a host, too.
-func TestPlantedOracles(t *testing.T) {
-	for _, x := range []struct {
-		kind  timestamp.Kind
-		v     oracle.Variant
-		set   knob.Values
-		kinds []string
-	}{
-		{oracle.VTS, oracle.EarlySlot, knob.Values{"ts.compression": true}, []string{"G-single", "G1a", "session-guarantee"}},
-		{oracle.VTS, oracle.DepsForgotten, nil, []string{"G-single", "session-guarantee"}},
-		{oracle.GTS, oracle.LateNumber, nil, []string{"G2"}},
-		{oracle.GTS, oracle.VoidForgotten, nil, []string{"not drained"}}, // sessions wait for their own writes to be stable
-	} {
-		t.Run(x.v.String(), func(t *testing.T) {
-			register(t, oracle.Planted(x.kind, x.v))
-			found := ""
-			for seed := range uint64(12) {
-				_, bad := stress(t, timestamped(x.kind.Name, x.set), withOracle(int(seed)), seed+1, 1500, cells(t))
-				found = strings.Join(bad, "\n")
-				for _, kind := range x.kinds {
-					if strings.Contains(found, kind) {
-						return
-					}
-				}
-			}
-			t.Errorf("nothing says one of %q, but %.300q", x.kinds, found)
 		})
 	}
 }

@@ -41,14 +41,3 @@ func TestReadCommittedIsNoWorse(t *testing.T) {
 		}
 	}
 }
-
-// TestReadCommittedReadsWholeRows: without the second look at the header a READ of several lines brings parts of two versions.
-func TestReadCommittedReadsWholeRows(t *testing.T) {
-	for _, preset := range []string{"drtm+h", "drtm+r"} {
-		cfg := readCommitted(preset)
-		cfg.Variant = occ.ReadTorn
-		t.Run(preset, func(t *testing.T) {
-			caught(t, cfg, []string{"wrong-value", "unknown-version", "registers.whole"}, wide, sixteen)
-		})
-	}
-}

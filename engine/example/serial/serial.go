@@ -41,15 +41,11 @@ var Kind = txn.Kind{
 // Config says how transactions run.
 type Config struct {
 	PollNS int64 // between two looks at the lock; 0: 2 us
-	// Unlocked plants a fault: nobody takes the lock.
-	Unlocked bool
 }
 
 // Common is what all protocols say.
 func (c Config) Common() txn.Settings {
-	s := txn.Settings{Replicas: 1}.WithDefaults()
-	s.Faulty = c.Unlocked
-	return s
+	return txn.Settings{Replicas: 1}.WithDefaults()
 }
 
 // protocol is the protocol on one database.
@@ -113,7 +109,7 @@ type access struct {
 // Begin takes the lock.
 func (s *session) Begin(bool) {
 	s.set = s.set[:0]
-	for !s.p.cfg.Unlocked {
+	for {
 		found := s.c.CAS(s.p.lock, 0, 1+uint64(s.c.ID()))
 		if err := s.c.Wait(); err != nil {
 			s.p.cl.Fail(fmt.Errorf("serial: lock: %w", err))
@@ -130,9 +126,6 @@ func (s *session) Begin(bool) {
 
 // end gives the lock back.
 func (s *session) end() {
-	if s.p.cfg.Unlocked {
-		return
-	}
 	s.c.Write(s.p.lock, make([]byte, 8))
 	if err := s.c.Wait(); err != nil {
 		s.p.cl.Fail(fmt.Errorf("serial: unlock: %w", err))

@@ -5,35 +5,10 @@ import (
 	"testing"
 
 	"drtmx/engine/occ"
-	"drtmx/engine/replication"
 	"drtmx/engine/txn"
 	"drtmx/engine/wire"
 	"drtmx/engine/workload/workloadtest"
 )
-
-// TestPlantedBugs: faults of the protocol show in the history and in the
-// conditions.
-func TestPlantedBugs(t *testing.T) {
-	for _, bug := range []struct {
-		variant occ.Variant
-		kinds   []string // all of them must be among the complaints
-	}{
-		{occ.SkipVersionCheck, []string{"tpce.", "duplicate-version"}},
-		{occ.CommitBeforeLog, []string{replication.Missing}},
-		{occ.CASIgnoresExpected, []string{"tpce.", "duplicate-version", "lost-update"}},
-	} {
-		cfg, _ := occ.Preset("drtm+h")
-		cfg.Variant = bug.variant
-		b, house := workloadtest.Open(t, 0, cfg, New, tiny())
-		setMix(t, house, writers)
-		bad := strings.Join(b.Stress(1_500), "\n")
-		for _, want := range bug.kinds {
-			if !strings.Contains(bad, want) {
-				t.Errorf("%s: no complaint of %s in:\n%s", bug.variant, want, bad)
-			}
-		}
-	}
-}
 
 // TestConditions: each condition notices a transaction that breaks it.
 func TestConditions(t *testing.T) {
