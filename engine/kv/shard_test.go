@@ -145,7 +145,7 @@ func TestRowsReachOverPages(t *testing.T) {
 		}
 		for j := range 500 {
 			row := all[j*tb.layout.Stride:][:tb.layout.Bytes()]
-			if !record.Readable(row) || record.Seq(row) != record.InitialSeq {
+			if !readable(row) || record.Seq(row) != record.InitialSeq {
 				t.Fatalf("value of %d bytes: row %d not readable, sequence %d", value, j, record.Seq(row))
 			}
 			for i, b := range record.Value(row) {
