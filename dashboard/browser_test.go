@@ -47,17 +47,24 @@ type site struct {
 	jobs  *job.Jobs // of the agent
 	addr  string
 	stop  context.CancelFunc
+	runs  job.FigureRunner // what its figures are computed by, nil if there are none
 	wrap  func(http.Handler) http.Handler
 }
 
 func newSite(t *testing.T, spec experiment.Spec, o agent.Options, wrap func(http.Handler) http.Handler) *site {
+	t.Helper()
+	return newFigureSite(t, spec, o, nil, wrap)
+}
+
+// newFigureSite is a site with figures.
+func newFigureSite(t *testing.T, spec experiment.Spec, o agent.Options, runs job.FigureRunner, wrap func(http.Handler) http.Handler) *site {
 	t.Helper()
 	live, err := agent.New(spec, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { live.Close() })
-	s := &site{t: t, agent: live, addr: "127.0.0.1:0", wrap: wrap}
+	s := &site{t: t, agent: live, addr: "127.0.0.1:0", runs: runs, wrap: wrap}
 	s.serve()
 	t.Cleanup(func() { s.stop() })
 	return s
@@ -78,7 +85,7 @@ func (s *site) serve() {
 		s.t.Fatal(err)
 	}
 	if s.jobs == nil || s.jobs.Agent != s.agent {
-		s.jobs = job.For(s.agent)
+		s.jobs = job.With(s.agent, s.runs)
 	}
 	h, err := web.Handler(s.jobs, web.Options{})
 	if err != nil {
@@ -144,10 +151,16 @@ func visit(t *testing.T) (*site, *tab) {
 
 func visitWith(t *testing.T, o agent.Options) (*site, *tab) {
 	t.Helper()
+	return visitFigures(t, o, nil)
+}
+
+// visitFigures is a visit to a site with figures.
+func visitFigures(t *testing.T, o agent.Options, runs job.FigureRunner) (*site, *tab) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	s, b := newSite(t, browserSpec, o, nil), newTab(t)
+	s, b := newFigureSite(t, browserSpec, o, runs, nil), newTab(t)
 	b.open(s, "the page is there", ready)
 	return s, b
 }

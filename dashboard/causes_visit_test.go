@@ -11,6 +11,7 @@ import (
 // TestCausesOnThePage: the button measures in the background, with progress and cancel, and draws
 // ranked bars with intervals; a change of knobs makes them old.
 func TestCausesOnThePage(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
@@ -48,6 +49,7 @@ func TestCausesOnThePage(t *testing.T) {
 
 // TestHotRecordsOnThePage: a few hot records are named as the limit, with what they cost.
 func TestHotRecordsOnThePage(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}

@@ -14,6 +14,7 @@ import (
 // TestPageOfACrash crashes and restarts the server of the spec nvm from the panel,
 // which begins without keeping what a crash leaves, as an offer says.
 func TestPageOfACrash(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}

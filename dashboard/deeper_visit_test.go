@@ -15,6 +15,7 @@ import (
 // TestLookDeeper is a visit to what is below the charts: a transaction of a percentile, and the inside
 // of a node, beside that of another system.
 func TestLookDeeper(t *testing.T) {
+	t.Parallel()
 	s, b := visit(t)
 	b.act(`document.getElementById("transactionbox").open = true`)
 	b.until("the types", `document.getElementById("picktype").options.length > 3`)
@@ -59,6 +60,7 @@ func TestLookDeeper(t *testing.T) {
 
 // TestSessionPageNeedsNoNetwork opens a saved session as a file, in a browser that has no network.
 func TestSessionPageNeedsNoNetwork(t *testing.T) {
+	t.Parallel()
 	s, b := visit(t)
 	b.until("some windows", latestJS+" > 2")
 	s.patch(`{"phase.validation": "two-sided"}`)

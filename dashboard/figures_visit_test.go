@@ -172,10 +172,9 @@ const (
 // TestFiguresPage is a visit to the figures: one is computed, its points come, one is
 // opened live and copied, and a variant is drawn over it.
 func TestFiguresPage(t *testing.T) {
+	t.Parallel()
 	v := inventor{make(chan error)}
-	job.SetFigures(v)
-	t.Cleanup(func() { job.SetFigures(nil) })
-	s, b := visitWith(t, agent.Options{Pace: visitPace / 2, NoTwin: true}) // four systems run at the end
+	s, b := visitFigures(t, agent.Options{Pace: visitPace / 2, NoTwin: true}, v) // four systems run at the end
 	for _, part := range []struct {
 		name string
 		f    func(*site, *tab, inventor)
@@ -377,13 +376,12 @@ func figureNarrow(_ *site, b *tab, _ inventor) {
 
 // Without echarts the figure is a picture, and its points are reached by their table.
 func TestFiguresWithoutLibrary(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
 	v := inventor{make(chan error)}
-	job.SetFigures(v)
-	t.Cleanup(func() { job.SetFigures(nil) })
-	s := newSite(t, browserSpec, agent.Options{Pace: visitPace, NoTwin: true}, func(h http.Handler) http.Handler {
+	s := newFigureSite(t, browserSpec, agent.Options{Pace: visitPace, NoTwin: true}, v, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/page/about" {
 				io.WriteString(w, `{"code": "x"}`)
@@ -409,6 +407,7 @@ func TestFiguresWithoutLibrary(t *testing.T) {
 
 // TestNoFigures is the page of an agent without figures.
 func TestNoFigures(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, browserSpec, agent.Options{Pace: visitPace, Paused: true, NoTwin: true}, nil)
 	for path, want := range map[string]string{"/page/figures": "[]", "/page/figure?id=2-4a": "no such figure", "/page/figure/chart?id=": "no such figure", "/page/figure/point?id=x": "no such figure"} {
 		r, err := http.Get(s.url(path))

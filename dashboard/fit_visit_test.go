@@ -8,6 +8,7 @@ import (
 
 // TestWordsFit: what is said has room, also after a second of virtual time and on a phone.
 func TestWordsFit(t *testing.T) {
+	t.Parallel()
 	s, b := visit(t)
 	b.do(chromedp.EmulateViewport(1440, 900))
 	b.click("#pause")
@@ -29,6 +30,7 @@ func TestWordsFit(t *testing.T) {
 
 // TestSkipLinks lead past what a keyboard has to pass, once to the charts and once to the knobs.
 func TestSkipLinks(t *testing.T) {
+	t.Parallel()
 	_, b := visit(t)
 	b.act(`[...document.querySelectorAll("a.skip")].find((e) => /knobs/.test(e.textContent)).focus()`)
 	b.key("\r")

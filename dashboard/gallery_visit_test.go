@@ -18,13 +18,12 @@ func galleryVisit(b *tab) {
 
 // TestGallery computes a chapter from the gallery, and cancels it.
 func TestGallery(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
 	v := inventor{make(chan error)}
-	job.SetFigures(v)
-	t.Cleanup(func() { job.SetFigures(nil) })
-	s := newSite(t, browserSpec, agent.Options{Pace: visitPace, NoTwin: true}, nil)
+	s := newFigureSite(t, browserSpec, agent.Options{Pace: visitPace, NoTwin: true}, v, nil)
 	b := newTab(t)
 	b.do(chromedp.EmulateViewport(1440, 900))
 	b.do(chromedp.Navigate(s.url("/#figures")))

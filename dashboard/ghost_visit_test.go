@@ -11,6 +11,7 @@ const twinJS = `document.getElementById("twin").textContent`
 // TestGhostOnStandby: the page says how the ghosts on standby are, a key shows the one of the
 // latest change, and the twin can be switched off.
 func TestGhostOnStandby(t *testing.T) {
+	t.Parallel()
 	s, b := visitWith(t, agent.Options{Pace: visitPace})
 	b.click("#pause") // a busy machine has no CPU time to spare while it runs
 	b.until("a ghost is ready", is(twinJS, "ghost ready for the next change"))

@@ -10,6 +10,7 @@ import (
 // TestPageOfASystemThatIsGone shows a system that somebody else closes, as another tab does, and one of an agent
 // that another takes the place of: the page goes on with the first system instead of asking for what is no more.
 func TestPageOfASystemThatIsGone(t *testing.T) {
+	t.Parallel()
 	s, b := visitWith(t, agent.Options{Pace: visitPace})
 	const first = `document.querySelector("#systems button.a").getAttribute("aria-pressed") === "true" && document.querySelectorAll("#systems li").length === 1 && ` + stateJS + ` === "running"`
 	b.until("enough windows", latestJS+" > 12") // of virtual milliseconds: another begins far behind

@@ -11,6 +11,7 @@ import (
 // TestPageOfOtherHardware finds numbers that are not the profile's above all knobs, takes one back, and finds
 // it among what has changed.
 func TestPageOfOtherHardware(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
@@ -32,6 +33,7 @@ func TestPageOfOtherHardware(t *testing.T) {
 // TestHardwareIsSetOnThePage finds numbers of the hardware that are as the profile says, sets two of them and begins
 // again, by keyboard.
 func TestHardwareIsSetOnThePage(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}

@@ -19,6 +19,7 @@ func (b *tab) enter(js string) {
 
 // TestFocusStays: what a key press changes on the page does not take the focus to its beginning.
 func TestFocusStays(t *testing.T) {
+	t.Parallel()
 	_, b := visitWith(t, agent.Options{Pace: visitPace})
 	b.until("enough windows", latestJS+" > 3")
 	at := func(what, js string) {
@@ -65,6 +66,7 @@ func TestFocusStays(t *testing.T) {
 
 // TestCalm: who wants less motion gets none, and what is drawn several times a second has none anyway.
 func TestCalm(t *testing.T) {
+	t.Parallel()
 	_, b := visit(t)
 	b.act(`document.querySelector("#steps li button").click()`)
 	b.until("a card", `[...document.querySelectorAll(".cards .card button")].some((e) => e.textContent === "Show")`)
@@ -90,6 +92,7 @@ func TestCalm(t *testing.T) {
 // TestThemeChangesWhileChartsAreDrawn: charts take the colours of a theme that changes at any moment, also where one that is being
 // drawn asks for the theme before the page is told of the change.
 func TestThemeChangesWhileChartsAreDrawn(t *testing.T) {
+	t.Parallel()
 	s, b := visit(t)
 	b.act(`const { draw } = await import("/charts.js"), ask = window.fetch, e = document.body.appendChild(document.createElement("div"));
 		const phases = await (await ask("/page/phases?w=300&h=100&format=option")).text();

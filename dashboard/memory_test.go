@@ -14,6 +14,7 @@ import (
 // The panels of memory, PCIe and caches fill with what a cluster with NVM does, at
 // every width and on both grounds. go test -artifacts -outputdir DIR keeps pictures.
 func TestMemoryPanelsInABrowser(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}

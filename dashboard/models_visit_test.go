@@ -23,6 +23,7 @@ func factJS(name string) string {
 // TestModels: the spec models in a browser. The number of sub-models and the mode of the cache are turned on the strip, as a
 // keyboard does it; throughput and the median move, and the page says when the training in the background has settled.
 func TestModels(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}

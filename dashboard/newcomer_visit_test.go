@@ -17,6 +17,7 @@ const inViewJS = `(() => { const e = document.querySelector(%q), r = e.getBoundi
 
 // TestPageOfANewcomer tries what the page suggests, at the size of a laptop.
 func TestPageOfANewcomer(t *testing.T) {
+	t.Parallel()
 	s, b := visit(t)
 	b.do(chromedp.EmulateViewport(1440, 900))
 	b.until("some history", ready+" && "+latestJS+" > 4")
@@ -94,6 +95,7 @@ func lookBack(b *tab) {
 // TestHelpIsWhole points at every knob: its help can be read to the end, on a laptop and on
 // a phone.
 func TestHelpIsWhole(t *testing.T) {
+	t.Parallel()
 	_, b := visit(t)
 	b.click("#pause") // nothing is drawn again meanwhile
 	b.until("it stands", is(stateJS, "paused"))
@@ -122,6 +124,7 @@ func TestHelpIsWhole(t *testing.T) {
 
 // TestPageOfFewSamples says how many samples a percentile lacks.
 func TestPageOfFewSamples(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}

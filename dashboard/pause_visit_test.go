@@ -31,6 +31,7 @@ func is(js, want string) string { return fmt.Sprintf("%s === %q", js, want) }
 // the page shows that one, and its next click goes on. Every reload of the page
 // asks about itself first, which here takes longer than the frame does.
 func TestPageOfAPausedReset(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
@@ -69,6 +70,7 @@ func TestPageOfAPausedReset(t *testing.T) {
 // A ghost that has to be replayed is asked for by a button or confirmed: a key alone does not
 // start it. The system shown goes on meanwhile, and the ghost can be given up.
 func TestPageOfAGhostThatReplays(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
@@ -119,6 +121,7 @@ func (s tardy) Advance(d int64) error {
 
 // A system that failed does not hold up the others, whichever is shown.
 func TestPageOfAFailedSystemBesideAnother(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
@@ -161,6 +164,7 @@ func TestPageOfAFailedSystemBesideAnother(t *testing.T) {
 // buttons stay where they are when numbers come, and list items that are as they
 // were are not touched.
 func TestPageHoldsStill(t *testing.T) {
+	t.Parallel()
 	s, b := visit(t)
 	for _, width := range []int64{1300, 1400, 1700, 1920} {
 		b.do(chromedp.EmulateViewport(width, 1000))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"drtmx/cluster/agent"
 	"drtmx/cluster/job"
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/palette"
@@ -75,9 +76,8 @@ func (f *recordedFigure) Draw(size charts.Size, _ ...job.Figure) *charts.Chart {
 
 // TestPredictionsPage: what is recorded is drawn unasked, with a table by rows, and fits a phone.
 func TestPredictionsPage(t *testing.T) {
-	job.SetFigures(recorder{})
-	t.Cleanup(func() { job.SetFigures(nil) })
-	s, b := visit(t)
+	t.Parallel()
+	s, b := visitFigures(t, agent.Options{Pace: visitPace, NoTwin: true}, recorder{})
 	b.act(`location.hash = "#figures/predictions-4"`)
 	b.until("dots, unasked", figureJS+`?.getOption().series[0].data.length === 2 && document.getElementById("compute").hidden && document.getElementById("scale").hidden`)
 	b.until("its title and counts", `/^Predictions of chapter 4/.test(document.getElementById("figuretitle").textContent) && /first: 4 of 35/.test(document.getElementById("figurecaption").textContent)`)

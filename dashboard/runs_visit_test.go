@@ -43,6 +43,7 @@ func keepRuns(t *testing.T) {
 }
 
 // TestRunsOnThePage: runs are listed, filtered, shown, put side by side under an address of their own, and opened live.
+// It runs beside no other test: the run store is the process's.
 func TestRunsOnThePage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")

@@ -38,6 +38,7 @@ func (b *tab) turnKnob(knob, value string) {
 // TestSnapshots: the spec snapshots in a browser. A larger staleness moves the histogram and its bound; under
 // an oracle's timestamps there is no bound, the oracle's machine is busy, and no read is blocked.
 func TestSnapshots(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}

@@ -17,6 +17,7 @@ func meanJS(name string) string {
 
 // TestRace: the systems of rivals race on one chart under their names, and the strip changes both at once.
 func TestRace(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}

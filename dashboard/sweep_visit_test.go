@@ -14,6 +14,7 @@ import (
 // TestHeatMapOnThePage: two knobs and their values are chosen, a sweep runs in the background with
 // progress and a cancel, and its heat map is the way to each of its runs.
 func TestHeatMapOnThePage(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}

@@ -5,6 +5,7 @@ import "testing"
 // TestNoNumberIsTyped types what is no number where one is asked for: a browser makes nothing of it, and nothing
 // must not become 0.
 func TestNoNumberIsTyped(t *testing.T) {
+	t.Parallel()
 	s, b := visit(t)
 	b.act(`for (const d of document.querySelectorAll("#knobs details")) d.open = true`)
 	type field struct{ id, stays string }
@@ -28,6 +29,7 @@ func TestNoNumberIsTyped(t *testing.T) {
 
 // TestStagedIsLetGo stages knobs for a reset, one of them such that it is refused, and leaves them as they are.
 func TestStagedIsLetGo(t *testing.T) {
+	t.Parallel()
 	s, b := visit(t)
 	b.act(`for (const d of document.querySelectorAll("#knobs details")) d.open = true`)
 	for _, id := range []string{"k-nodes", "k-replicas"} {

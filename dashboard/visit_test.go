@@ -42,6 +42,7 @@ const (
 // TestPage is a visit: everything that a reader does, in one browser, with the
 // real cluster behind it.
 func TestPage(t *testing.T) {
+	t.Parallel()
 	s, b := visitWith(t, agent.Options{Pace: visitPace})
 	b.showAll()
 	for _, part := range []struct {
@@ -332,6 +333,7 @@ func beginAgain(s *site, b *tab) {
 // TestToggleIsClicked: a switch is clicked with the mouse, and what it does is large enough to
 // be told from noise: the line steps, the card says so, and the cores in the picture are idler.
 func TestToggleIsClicked(t *testing.T) {
+	t.Parallel()
 	s, b := visit(t)
 	b.showAll()
 	b.until("enough windows before it", latestJS+" > 3")
@@ -358,6 +360,7 @@ func TestToggleIsClicked(t *testing.T) {
 // The one server that many clients ask is drawn with words, the clients small; what the
 // verdict calls saturated is outlined, and nothing else.
 func TestClusterPicture(t *testing.T) {
+	t.Parallel()
 	_, b := visit(t)
 	// In one go: what the feed brings is drawn before or after it.
 	drawn := eval[[]string](b, `(async () => {
@@ -377,6 +380,7 @@ func TestClusterPicture(t *testing.T) {
 
 // Of many changes the latest have cards; the mark of an earlier one brings its own.
 func TestCardsOfManyChanges(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
@@ -395,6 +399,7 @@ func TestCardsOfManyChanges(t *testing.T) {
 
 // Without echarts the page has pictures and says so.
 func TestPageWithoutLibrary(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
@@ -433,6 +438,7 @@ func (m mortal) Advance(d int64) error {
 
 // What failed can be looked at and begun again.
 func TestPageOfAFailedSystem(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}

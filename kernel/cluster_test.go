@@ -12,11 +12,12 @@ const clusterImport = "import (\"fmt\"; \"time\"; \"drtmx/cluster\"; \"drtmx/eng
 const smallCluster = clusterImport + `c := cluster.Up(cluster.Spec{Set: cluster.Knobs{"nodes": 3, "threads": 2, "workload.accounts": 2000}})`
 
 func TestInterruptRun(t *testing.T) {
+	t.Parallel()
 	out := drive(t,
 		step{Code: smallCluster},
 		step{Code: "c.Run(100 * time.Second)", InterruptAfter: 1},
 		step{Code: "c.Run(100 * time.Microsecond).Throughput > 0"})
-	if o := out[1]; o.Status != "error" || o.Evalue != "interrupted" || o.AfterInterrupt > 1 {
+	if o := out[1]; o.Status != "error" || o.Evalue != "interrupted" || o.AfterInterrupt > soon {
 		t.Errorf("long run: %s %q %.2f s after the interrupt", o.Status, o.Evalue, o.AfterInterrupt)
 	}
 	if o := out[2]; !o.isTrue() {
@@ -27,6 +28,7 @@ func TestInterruptRun(t *testing.T) {
 // An endless loop in a user's transaction runs inside a coroutine of the
 // simulator. The cluster is lost with it; the notebook is not.
 func TestInterruptTransaction(t *testing.T) {
+	t.Parallel()
 	const again = "\nd := cluster.Up(cluster.Spec{Set: cluster.Knobs{\"nodes\": 3, \"threads\": 2, \"workload.accounts\": 2000}})\n" +
 		"d.Run(100 * time.Microsecond).Throughput > 0"
 	out := drive(t,
@@ -38,7 +40,7 @@ func TestInterruptTransaction(t *testing.T) {
 	if o := out[1]; o.Status != "ok" {
 		t.Fatalf("AddTransaction: %q", o.Evalue)
 	}
-	if o := out[2]; o.Status != "error" || o.Evalue != "interrupted" || o.AfterInterrupt > 1 {
+	if o := out[2]; o.Status != "error" || o.Evalue != "interrupted" || o.AfterInterrupt > soon {
 		t.Errorf("endless transaction: %s %q %.2f s after the interrupt", o.Status, o.Evalue, o.AfterInterrupt)
 	}
 	if o := out[3]; o.text() != "still here\n" {
@@ -50,6 +52,7 @@ func TestInterruptTransaction(t *testing.T) {
 }
 
 func TestOwnTransaction(t *testing.T) {
+	t.Parallel()
 	out := drive(t,
 		step{Code: smallCluster + "\nimport \"drtmx/engine/workload/smallbank\""},
 		step{Code: `c.AddTransaction("swap", 50, func(tx *txn.Tx) error {
@@ -83,6 +86,7 @@ func TestOwnTransaction(t *testing.T) {
 
 // A transaction that calls its own cluster would wait for itself, without a word.
 func TestTransactionCannotCallItsCluster(t *testing.T) {
+	t.Parallel()
 	out := drive(t,
 		step{Code: smallCluster},
 		step{Code: "c.AddTransaction(\"own\", 50, func(tx *txn.Tx) error {\n\tc.Set(\"coroutines\", 3)\n\treturn nil\n})"},
@@ -95,6 +99,7 @@ func TestTransactionCannotCallItsCluster(t *testing.T) {
 // What a notebook still shows of a cluster that is closed, and cells with forks that
 // are run again and again.
 func TestClosedAndForked(t *testing.T) {
+	t.Parallel()
 	again := step{Code: "f := c.Fork(cluster.Knobs{\"coroutines\": 2})\nf.Run(100*time.Microsecond).Throughput > 0"}
 	out := drive(t,
 		step{Code: smallCluster + "\nc.Run(100*time.Microsecond)"},
@@ -120,6 +125,7 @@ func TestClosedAndForked(t *testing.T) {
 
 // A spec of several systems: Up is the first of them, Systems has all.
 func TestSystemsSideBySide(t *testing.T) {
+	t.Parallel()
 	out := drive(t,
 		step{Code: clusterImport + "s := cluster.Spec{Workload: \"ycsb\", Set: cluster.Knobs{\"nodes\": 3, \"threads\": 1, \"workload.keys\": 2000}, Systems: []cluster.Spec{{Name: \"hybrid\"}, {Name: \"messages\", Preset: \"fasst\"}}}\ns"},
 		step{Code: "c := cluster.Up(s)\nall := c.Systems()\nlen(all)"},
@@ -138,6 +144,7 @@ func TestSystemsSideBySide(t *testing.T) {
 
 // The cells of the README, as they stand there.
 func TestCellsOfTheREADME(t *testing.T) {
+	t.Parallel()
 	b, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -160,6 +167,7 @@ func TestCellsOfTheREADME(t *testing.T) {
 }
 
 func TestMistakesFailTheirCell(t *testing.T) {
+	t.Parallel()
 	cells := []string{
 		`c.Set("phase.validaton", "two-sided")`,
 		`c.Set("coroutines", "many")`,
@@ -183,6 +191,7 @@ func TestMistakesFailTheirCell(t *testing.T) {
 }
 
 func TestValuesDrawThemselves(t *testing.T) {
+	t.Parallel()
 	out := drive(t,
 		step{Code: smallCluster + "\nc"},
 		step{Code: "base := c.Run(time.Millisecond)\nbase"},

@@ -6,6 +6,7 @@ import (
 )
 
 func TestFiguresAndPages(t *testing.T) {
+	t.Parallel()
 	out := drive(t,
 		step{Code: smallCluster + "\nimport (\"net/http\"; \"drtmx/notebooks/figures\")"},
 		step{Code: `figures.Get("2-4a")`},
@@ -31,6 +32,7 @@ func TestFiguresAndPages(t *testing.T) {
 // Figures in a notebook: their list, a variant over the figure, the cell that the page
 // copies, and points that come until an interrupt.
 func TestFiguresInANotebook(t *testing.T) {
+	t.Parallel()
 	const short = `cluster.Knobs{"duration_ns": 20_000, "warmup_ns": 5_000}`
 	out := drive(t,
 		step{Code: "import (\"time\"; \"drtmx/cluster\"; \"drtmx/notebooks/figures\")"},

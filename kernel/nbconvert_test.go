@@ -37,6 +37,7 @@ func notebook(t *testing.T, cells ...string) string {
 }
 
 func TestNbconvert(t *testing.T) {
+	t.Parallel()
 	needNbconvert(t)
 	file := notebook(t, "x := 20", probeImport+"probe.Steps(3)", "x + 22", "probe.Chart()")
 	out, err := jupyter(t, "jupyter", "nbconvert", "--to", "notebook", "--execute", "--output", "done", file).CombinedOutput()
@@ -55,6 +56,7 @@ func TestNbconvert(t *testing.T) {
 }
 
 func TestNbconvertFails(t *testing.T) {
+	t.Parallel()
 	needNbconvert(t)
 	for _, bad := range []string{"probe.Panicking()", "probe.Failing()", "nope"} {
 		file := notebook(t, probeImport+"1", bad, "2")

@@ -109,7 +109,7 @@ func executed(t *testing.T, file, store string) *ipynb {
 	needNbconvert(t)
 	dir := t.TempDir()
 	cmd := jupyter(t, "jupyter", "nbconvert", "--to", "notebook", "--execute",
-		"--ExecutePreprocessor.timeout=300", "--ExecutePreprocessor.record_timing=False",
+		"--ExecutePreprocessor.timeout=1200", "--ExecutePreprocessor.record_timing=False",
 		"--output-dir", dir, "--output", "done", file)
 	cmd.Env = append(cmd.Env, "DRTMX_ECHARTS=off")
 	if store != "" {
@@ -162,12 +162,14 @@ var ownStore = []string{"10-many-machines.ipynb"}
 // each time is proven where they are computed twice: by the digests of package engine's tests, and by the notebook of many machines,
 // whose workers compute what it computes itself.
 func TestNotebooks(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../notebooks/*.ipynb")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
 			if *update {
 				write(t, file, executed(t, file, ""))
 				return

@@ -7,6 +7,7 @@ import (
 
 // What a notebook sweeps is kept as by the command, and a second sweep computes nothing; a result can be kept and compared later.
 func TestRunsAreKept(t *testing.T) {
+	t.Parallel()
 	sweep := `cluster.Sweep(c.Spec(), cluster.Axis{"coroutines", []int{1, 2}}).Raw.Points[0].Cached`
 	out := drive(t,
 		step{Code: smallCluster + "\nbase := c.Run(time.Millisecond)\nbase.Keep(\"first\")"},

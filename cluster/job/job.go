@@ -22,11 +22,14 @@ type Jobs struct {
 }
 
 // For makes the jobs of an agent, with the figures that were registered (SetFigures).
-func For(a *agent.Agent) *Jobs {
+func For(a *agent.Agent) *Jobs { return With(a, registered()) }
+
+// With makes the jobs of an agent, with figures that r runs; nil if there are none.
+func With(a *agent.Agent, r FigureRunner) *Jobs {
 	slot := make(chan struct{}, 1) // sweeps and causes share it, so that live systems have no more beside them than one of the two
 	return &Jobs{
 		Agent:   a,
-		figures: figures{slot: make(chan struct{}, 1), runner: registered(), kept: map[string]*keptFigure{}},
+		figures: figures{slot: make(chan struct{}, 1), runner: r, kept: map[string]*keptFigure{}},
 		sweeps:  bySystem[SweepState]{slot: slot, have: map[string]*SweepState{}},
 		causes:  bySystem[CausesState]{slot: slot, have: map[string]*CausesState{}},
 	}

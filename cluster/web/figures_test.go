@@ -99,9 +99,7 @@ type figureReader struct {
 func newFigureReader(t *testing.T) *figureReader {
 	f := fakeFigures{make(chan error)}
 	a := agenttest.New(t, agent.Options{Paused: true}, systemtest.Options{})
-	job.SetFigures(f)
-	t.Cleanup(func() { job.SetFigures(nil) })
-	j := job.For(a)
+	j := job.With(a, f)
 	s := served(t, j, Options{})
 	return &figureReader{t, f, j,
 		func(method, path, body string) reply { return ask(t, s, method, "/api/figures/2-4a"+path, body) },

@@ -13,7 +13,7 @@ import time
 
 from jupyter_client.manager import start_new_kernel
 
-manager, client = start_new_kernel(kernel_name=sys.argv[1], startup_timeout=30)
+manager, client = start_new_kernel(kernel_name=sys.argv[1], startup_timeout=120)
 report = []
 try:
     for step in json.load(sys.stdin):
@@ -39,11 +39,11 @@ try:
 
         begin = time.monotonic()
         if "inspect" in step:
-            content = client.inspect(step["inspect"], reply=True, timeout=10)["content"]
+            content = client.inspect(step["inspect"], reply=True, timeout=120)["content"]
             report.append({"status": content["status"], "evalue": content["data"].get("text/plain", "")})
             continue
         if "complete" in step:
-            content = client.complete(step["complete"], reply=True, timeout=10)["content"]
+            content = client.complete(step["complete"], reply=True, timeout=120)["content"]
             start, end = content["cursor_start"], content["cursor_end"]
             report.append({"status": content["status"], "evalue": " ".join(
                 step["complete"][:start] + m + step["complete"][end:] for m in content["matches"])})
@@ -51,14 +51,14 @@ try:
         if "all" in step:
             statuses = {client.execute(code): "" for code in step["all"]}
             while "" in statuses.values():
-                reply = client.get_shell_msg(timeout=30)
+                reply = client.get_shell_msg(timeout=120)
                 if reply["parent_header"]["msg_id"] in statuses:
                     statuses[reply["parent_header"]["msg_id"]] = reply["content"]["status"]
             report.append({"status": "ok", "evalue": " ".join(statuses.values())})
             continue
         try:
             reply = client.execute_interactive(
-                step["code"], timeout=120 if "interrupt_at" in step else 30, allow_stdin=False,
+                step["code"], timeout=120, allow_stdin=False,
                 output_hook=hook)["content"]
         except TimeoutError:
             reply = {"status": "timeout"}
