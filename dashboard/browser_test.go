@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,6 +41,33 @@ var browserSpec = experiment.Spec{Name: "phases", Preset: "drtm+h", Workload: "s
 // the system and its twin has CPU time left, and so have other tests. In 20 s a mark goes out of the 40 ms that the page shows at first.
 const visitPace = 2_000_000
 
+// clock is what paced clusters of a test go by. While the test waits for something on a page, each look moves it by clockStep;
+// otherwise it creeps, so that a browser which is busy with something else draws few windows.
+type clock struct {
+	begin   time.Time
+	stepped atomic.Int64 // nanoseconds
+}
+
+const (
+	clockStep  = 100 * time.Millisecond
+	clockCreep = 8 // times slower than the wall clock
+)
+
+func (c *clock) now() time.Time {
+	return c.begin.Add(time.Duration(c.stepped.Load()) + time.Since(c.begin)/clockCreep)
+}
+
+func (c *clock) step() { c.stepped.Add(int64(clockStep)) }
+
+var clocks sync.Map // by the name of a test without its parts
+
+// clockOf is the one clock of a test and its parts.
+func clockOf(t *testing.T) *clock {
+	name, _, _ := strings.Cut(t.Name(), "/")
+	c, _ := clocks.LoadOrStore(name, &clock{begin: time.Now()})
+	return c.(*clock)
+}
+
 // site is a live cluster on an address of its own.
 type site struct {
 	t     *testing.T
@@ -59,6 +87,7 @@ func newSite(t *testing.T, spec experiment.Spec, o agent.Options, wrap func(http
 // newFigureSite is a site with figures.
 func newFigureSite(t *testing.T, spec experiment.Spec, o agent.Options, runs job.FigureRunner, wrap func(http.Handler) http.Handler) *site {
 	t.Helper()
+	o.Clock = clockOf(t).now
 	live, err := agent.New(spec, o)
 	if err != nil {
 		t.Fatal(err)
@@ -284,6 +313,7 @@ func (b *tab) act(js string) {
 func (b *tab) until(what, js string) {
 	b.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		clockOf(b.t).step()
 		why := eval[string](b, "(async () => { try { return (await ("+js+")) ? '' : 'not so' } catch (e) { return String(e) } })()")
 		if why == "" {
 			return

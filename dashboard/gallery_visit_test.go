@@ -6,7 +6,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"drtmx/cluster/agent"
-	"drtmx/cluster/job"
 )
 
 // galleryVisit sees a picture of every figure, and that none is computed.

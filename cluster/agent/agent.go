@@ -31,6 +31,8 @@ const (
 type Options struct {
 	// Pace is virtual nanoseconds per second of wall time; 0 runs flat out.
 	Pace int64
+	// Clock is what the pace goes by; nil means time.Now. A test steps its own.
+	Clock func() time.Time
 	// Paused starts without moving: time passes only in steps and runs.
 	Paused bool
 	// Session is a file to which system a's session is written as it grows. It
@@ -84,6 +86,9 @@ type Agent struct {
 func New(spec experiment.Spec, o Options) (*Agent, error) {
 	if o.Open == nil {
 		o.Open = system.OpenEngine
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
 	}
 	if o.Context == nil {
 		o.Context = context.Background()

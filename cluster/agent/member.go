@@ -253,7 +253,8 @@ func (m *member) turn(now time.Time) time.Duration {
 		m.advance(min(m.Slice(), room))
 		return 0
 	}
-	due := m.dueVirt + int64(float64(now.Sub(m.dueWall))*float64(m.pace)/1e9)
+	clock := m.agent.opts.Clock()
+	due := m.dueVirt + int64(float64(clock.Sub(m.dueWall))*float64(m.pace)/1e9)
 	ahead := due - m.Sys.NowNS()
 	quantum := max(1, int64(float64(m.pace)*session.SliceWall.Seconds()))
 	if ahead < quantum {
@@ -263,7 +264,7 @@ func (m *member) turn(now time.Time) time.Duration {
 		m.agent.spare.Busy(now)
 	}
 	if ahead > 10*quantum { // slower than the pace asks: no burst afterwards
-		m.dueWall, m.dueVirt = now, m.Sys.NowNS()+quantum
+		m.dueWall, m.dueVirt = clock, m.Sys.NowNS()+quantum
 		ahead = quantum
 	}
 	m.advance(min(ahead, m.Slice(), room))
@@ -284,7 +285,7 @@ func (m *member) flushLater(now time.Time) time.Duration {
 
 // anchor restarts pacing from now.
 func (m *member) anchor(now time.Time) {
-	m.dueWall, m.dueVirt = now, m.Sys.NowNS()
+	m.dueWall, m.dueVirt = m.agent.opts.Clock(), m.Sys.NowNS()
 	m.rateWall, m.rateVirt = now, m.dueVirt
 }
 
