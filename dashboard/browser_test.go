@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -28,6 +27,7 @@ import (
 	"drtmx/cluster/job"
 	"drtmx/cluster/web"
 	_ "drtmx/dashboard"
+	"drtmx/dashboard/charts/browsertest"
 	"drtmx/engine/experiment"
 )
 
@@ -203,22 +203,13 @@ func (b *tab) showAll() {
 // chromium is the browser of all tests, which can resolve no name: it takes seconds of a slow core to start one.
 var chromium struct {
 	start sync.Once
-	ctx   context.Context // nil: there is no Chromium
+	ctx   context.Context
 	err   error
 	stop  func()
 }
 
-func startChromium() {
-	browser, dir := "", ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			browser = p
-			break
-		}
-	}
-	if browser == "" {
-		return
-	}
+func startChromium(browser string) {
+	dir := ""
 	if dir, chromium.err = os.MkdirTemp("", "drtmx-browser"); chromium.err != nil {
 		return
 	}
@@ -234,15 +225,9 @@ func startChromium() {
 // newTab opens a tab that shares nothing with those of other tests.
 func newTab(t *testing.T) *tab {
 	t.Helper()
-	if chromium.start.Do(startChromium); chromium.err != nil {
+	browser := browsertest.Find(t)
+	if chromium.start.Do(func() { startChromium(browser) }); chromium.err != nil {
 		t.Fatalf("chromium does not start: %v", chromium.err)
-	}
-	if chromium.ctx == nil {
-		const why = "chromium is missing; apt-get install --no-install-recommends chromium"
-		if os.Getenv("DRTMX_REQUIRE") == "all" {
-			t.Fatal(why)
-		}
-		t.Skip(why)
 	}
 	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)

@@ -173,7 +173,7 @@ func TestPCIeAndCachePanels(t *testing.T) {
 				Data []string
 			}
 		}
-		getJSON(t, Handler(f), url+"?format=option&last=0&w=600&h=0", &o)
+		getJSON(t, Handler(f), url+"?format=option&w=600&h=0", &o)
 		for _, y := range o.YAxis {
 			names = append(append(names, y.Name), y.Data...)
 		}

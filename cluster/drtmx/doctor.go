@@ -121,7 +121,7 @@ func needs() []need {
 	for _, p := range []struct{ name, what, fix string }{
 		{"jupyter", "Jupyter, for notebooks", "apt-get install --no-install-recommends jupyter-notebook jupyter-client"},
 		{"npm", "fetches echarts at build time", "apt-get install npm, or https://nodejs.org"},
-		{"chromium", "the page's tests", "apt-get install chromium"},
+		{"chromium-headless-shell", "the page's tests", "apt-get install chromium-headless-shell"},
 		{"qemu-aarch64", "digests of arm64 in the tests", "apt-get install qemu-user"},
 	} {
 		_, err := exec.LookPath(p.name)

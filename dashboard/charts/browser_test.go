@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"drtmx/dashboard/charts/browsertest"
 	"fmt"
 	"os"
 	"os/exec"
@@ -57,22 +58,12 @@ func TestSliderInABrowser(t *testing.T) {
 // dumped is what a browser makes of a page.
 func dumped(t *testing.T, html string) string {
 	t.Helper()
-	browser := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			browser = p
-			break
-		}
-	}
-	if browser == "" {
-		skip(t, "chromium is missing; apt-get install --no-install-recommends chromium")
-	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "page.html")
 	if err := os.WriteFile(file, []byte(html), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+	out, err := exec.CommandContext(t.Context(), browsertest.Find(t), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+dir,
 		"--virtual-time-budget=8000", "--dump-dom", "file://"+file).Output()
 	if err != nil {

@@ -2,9 +2,9 @@ package gallery
 
 import (
 	"context"
+	"drtmx/dashboard/charts/browsertest"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,21 +28,7 @@ type reader struct {
 }
 
 func newReader(t *testing.T) *reader {
-	browser := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			browser = p
-			break
-		}
-	}
-	if browser == "" {
-		const why = "chromium is missing; apt-get install --no-install-recommends chromium"
-		if os.Getenv("DRTMX_REQUIRE") == "all" {
-			t.Fatal(why)
-		}
-		t.Skip(why)
-	}
-	opts := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.DisableGPU,
+	opts := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(browsertest.Find(t)), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(cancel)
