@@ -36,6 +36,7 @@ var rows = [][]string{
 	{"engine/fabric/profile"},
 	{"engine/fabric/host"},
 	{"engine/fabric", "rdpma/nvm"},
+	{"engine/r2/core"},
 	{"engine/r2"},
 	// From here on rooms are protocol code, up to the workloads: it must run on other fabrics too.
 	{"engine/testbed", "rdpma"},

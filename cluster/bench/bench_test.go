@@ -175,7 +175,7 @@ func TestPartOfStack(t *testing.T) {
 	handler := []string{r2 + "(*Worker).handle", r2 + "(*Worker).event"}
 	for stack, want := range map[string]string{ // order-free: cases of their own
 		"drtmx/engine/replication.(*Logs).serveReclaim": partReclaim, "drtmx/engine/occ.(*protocol).serveCommit": partNone,
-		"drtmx/engine/r2.(*Co).Peek": partNone,
+		"drtmx/engine/r2/core.(*Program).Peek": partNone,
 	} {
 		if got := part(append([]string{stack}, handler...)); got != want {
 			t.Errorf("%s: part %q, want %q", stack, got, want)

@@ -3,6 +3,7 @@ package r2
 import (
 	"unsafe"
 
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -30,20 +31,20 @@ type hint struct {
 // asked for when its turn comes near, and then more is called to ask, by
 // Prefetch, for what they lead to.
 func (c *Co) Ahead(use unsafe.Pointer, n uintptr, more func()) {
-	h := &c.w.cl.hints[c.id]
+	h := &c.w.cl.hints[c.ID()]
 	h.use, h.lines, h.more = use, uint32(linesOf(use, n)), more
 }
 
 // AheadWith names a value that is asked for together with what Ahead names.
 func AheadWith[T any](c *Co, x *T) {
-	h := &c.w.cl.hints[c.id]
+	h := &c.w.cl.hints[c.ID()]
 	h.also = unsafe.Pointer(x)
 	h.alsoLines = uint32(linesOf(h.also, unsafe.Sizeof(*x)))
 }
 
 // linesOf is over how many lines n bytes reach.
 func linesOf(p unsafe.Pointer, n uintptr) int {
-	return int((uintptr(p)%lineBytes + n + lineBytes - 1) / lineBytes)
+	return int((uintptr(p)%space.LineBytes + n + space.LineBytes - 1) / space.LineBytes)
 }
 
 // PrefetchAll is Prefetch of a list's values.
@@ -76,14 +77,14 @@ func (c *Co) AheadPost(m int) {
 }
 
 const (
-	workerLines = 6 // of Worker: what every turn needs
-	coLines     = 3 // of Co: before its ledger
+	workerLines = 8 // of Worker: what every turn needs
+	coLines     = 4 // of Co: before its ledger
 	rcLines     = 4 // of the list of queue pairs: not of many machines'
 
 	// comingMax is how many completions of a turn are looked at.
 	comingMax = 16
 
-	channelLines = int((unsafe.Sizeof(channel{}) + lineBytes - 1) / lineBytes)
+	channelLines = int((unsafe.Sizeof(channel{}) + space.LineBytes - 1) / space.LineBytes)
 )
 
 // aheadWorker asks for the worker and its completion queue.
@@ -96,11 +97,11 @@ func (cl *Cluster) aheadWorker(a uint32) {
 // lists that the worker fills.
 func (cl *Cluster) aheadCompletions(a uint32) {
 	w := cl.workers[a&0xffff]
-	if w.void(a >> 16) {
+	if w.Void(a >> 16) {
 		return
 	}
-	if c := w.current; c != nil {
-		sim.Prefetch(unsafe.Pointer(&cl.hints[c.id]))
+	if c := w.Current; c != nil {
+		sim.Prefetch(unsafe.Pointer(&cl.hints[c.ID()]))
 		return
 	}
 	waiters := false
@@ -136,11 +137,11 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 // messages.
 func (cl *Cluster) aheadCoroutines(a uint32) {
 	w := cl.workers[a&0xffff]
-	if w.void(a >> 16) {
+	if w.Void(a >> 16) {
 		return
 	}
-	if c := w.current; c != nil {
-		cl.hints[c.id].proc.Ahead()
+	if c := w.Current; c != nil {
+		cl.hints[c.ID()].proc.Ahead()
 		return
 	}
 	for k := range comingMax {
@@ -188,11 +189,11 @@ func (w *Worker) aheadMessage(slot, from int) {
 // aheadUse asks for what the coroutines lead to.
 func (cl *Cluster) aheadUse(a uint32) {
 	w := cl.workers[a&0xffff]
-	if w.void(a >> 16) {
+	if w.Void(a >> 16) {
 		return
 	}
-	if c := w.current; c != nil {
-		cl.hints[c.id].proc.AheadResume()
+	if c := w.Current; c != nil {
+		cl.hints[c.ID()].proc.AheadResume()
 		return
 	}
 	messages := false

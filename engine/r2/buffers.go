@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/fabric/space"
 )
 
 // buffers is a worker's registered memory under one key: RECV buffers, send
@@ -32,7 +33,7 @@ const (
 
 func (b *buffers) init(w *Worker) error {
 	c := &w.cl.cfg
-	b.mem, b.size, b.stride = w.mc.mem, c.MaxMessage, c.MaxMessage+lineBytes
+	b.mem, b.size, b.stride = w.mc.mem, c.MaxMessage, c.MaxMessage+space.LineBytes
 	recv := uint64(w.recvDepth() * b.stride)
 	send := uint64(sendBuffers * b.stride)
 	scratch := uint64((c.Coroutines + 1) * c.scratchSpace())
@@ -88,7 +89,7 @@ func (b *buffers) take(w *Worker, n int) (slot int16, a Addr, mem []byte) {
 // find it. The core's time is not in this: who copies pays for copying.
 func (w *Worker) stored(a Addr, n int, inline bool) {
 	if !inline {
-		w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, n, host.Store)
+		w.HW.Access(w.Number, max(w.Local, w.cl.sim.Now()), a, n, host.Store)
 	}
 }
 
@@ -101,7 +102,7 @@ func (b *buffers) free(slot int16) { b.unused = append(b.unused, slot) }
 func (b *buffers) recvBuffer(slot int) Addr { return b.recv + Addr(slot*b.stride) }
 
 func (b *buffers) scratch(w *Worker, n int) (Addr, []byte) {
-	n = (n + lineBytes - 1) &^ (lineBytes - 1)
+	n = (n + space.LineBytes - 1) &^ (space.LineBytes - 1)
 	if b.next+Addr(n) > b.end {
 		panic(fmt.Sprintf("r2: machine %d thread %d needs more than %d bytes of scratch per coroutine", w.mc.id, w.thread, w.cl.cfg.scratchSpace()))
 	}

@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
+	"drtmx/engine/r2/core"
 	"drtmx/engine/sim"
 )
 
@@ -157,7 +158,7 @@ type Peer struct {
 type Cluster struct {
 	sim       *sim.Sim
 	fab       *fabric.Fabric
-	explored  *fabric.Exploration // nil: nobody explores
+	cores     *core.System
 	cfg       Config
 	tcp       *profile.TCPCosts // nil: the NICs have RDMA
 	machines  []*machine
@@ -183,22 +184,14 @@ type Cluster struct {
 	again     uint8           // the rpc that asks again for the answer to a deferred request
 	waits     [maxRPC]Handler // see HandleWaiting
 	rpcs      []string        // names, by id
-	spoils    bool            // see SpoilScratch
 	spoilers  []func(machine int)
 	receipts  [maxRPC]func(m, thread, to int, req []byte)
 	asks      [maxRPC]func(machine int, from Peer, req []byte) // see AheadOf
 
-	shares  []*timeslices // cores of several threads
-	threads []*thread     // of SpawnShared
-	files   []*LogFile
-
-	kWork, kTimer, kTick         sim.Kind
-	kThread, kTicks, kWake, kSSD sim.Kind // once there are shares
-	kUp                          sim.Kind // once a machine has restarted
-	restarts                     bool
-	lost                         uint64 // see Lost
-
-	htm HTMCounts
+	kWork, kTimer, kTick sim.Kind
+	kUp                  sim.Kind // once a machine has restarted
+	restarts             bool
+	lost                 uint64 // see Lost
 
 	watch    *watch // nil: nobody observes
 	active   int    // coroutines per thread let through Gate
@@ -210,8 +203,6 @@ type machine struct {
 	id         int
 	mem        *host.Memory
 	workers    []*Worker
-	onCore     []*Worker         // by core, nil of those without; nil with RDMA
-	shares     []*timeslices     // its cores of several threads
 	contexts   []*fabric.Context // by RNIC; nil: every thread has its own
 	life       uint8
 	awake      bool   // its memory and RNICs are back since the last crash
@@ -244,11 +235,13 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	if f.TCP() != nil && (c.Transport != Datagrams || c.SharedContext) {
 		return nil, fmt.Errorf("r2: RPC by WRITE and driver contexts are of RNICs, and those of profile %s have no RDMA; leave Transport and SharedContext alone", f.Profile().Name)
 	}
-	cl := &Cluster{sim: s, fab: f, explored: f.Exploration(), cfg: c, tcp: f.TCP(), active: c.Coroutines, whole: c.MaxMessage - headerBytes, follows: follows,
+	cl := &Cluster{sim: s, fab: f, cfg: c, tcp: f.TCP(), active: c.Coroutines, whole: c.MaxMessage - headerBytes, follows: follows,
 		polled: make([]fabric.CQE, c.PollBatch), perPeer: (c.EmulatedNodes + f.Machines() - 1) / f.Machines()}
+	cl.cores = core.New(s, f, above{cl})
 	cl.kWork = s.Register("r2.work", func(a uint32) { cl.workers[a&0xffff].event(a >> 16) })
 	cl.lookAhead()
 	cl.kTimer = s.Register("r2.timer", func(a uint32) { cl.cos[a].expire() })
+	cl.cores.Timer = cl.kTimer
 	cl.kTick = s.Register("r2.tick", func(a uint32) { cl.workers[a].tick() })
 	for m := range f.Machines() {
 		mc := &machine{id: m, mem: f.Machine(m).Mem}
@@ -271,7 +264,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 			cl.workers = append(cl.workers, w)
 		}
 		if cl.tcp != nil {
-			mc.takeInterrupts()
+			cl.cores.TakeInterrupts(m)
 		}
 		cl.machines = append(cl.machines, mc)
 	}
@@ -379,7 +372,7 @@ func (cl *Cluster) SpawnBackground(m, thread int, name string, body func(c *Co))
 	w := cl.machines[m].workers[thread]
 	w.background++
 	c := newCo(w, noIndex, fmt.Sprintf("m%d.t%d.%s", m, thread, name), body)
-	c.rand = *cl.sim.Stream("r2.background", uint64(w.id)<<16|uint64(w.background))
+	core.SetRand(&c.Program, cl.sim.Stream("r2.background", uint64(w.id)<<16|uint64(w.background)))
 	return w.add(c)
 }
 
@@ -440,7 +433,7 @@ func (cl *Cluster) Quiet() bool {
 		return false
 	}
 	for _, w := range cl.workers {
-		if w.current != nil || w.next < len(w.batch) || w.ready.len() > 0 || len(w.dirty) > 0 {
+		if w.Current != nil || w.next < len(w.batch) || w.ready.len() > 0 || len(w.dirty) > 0 {
 			return false
 		}
 		if len(w.tickets) > 0 || w.mailed {
@@ -476,13 +469,13 @@ func (cl *Cluster) Waiting(max int) []string {
 				return out
 			}
 			if s := c.state(); s != "" {
-				out = append(out, fmt.Sprintf("%s: %s", c.name, s))
+				out = append(out, fmt.Sprintf("%s: %s", c.Name(), s))
 			}
 		}
 	}
-	for _, t := range cl.threads {
-		if s := t.doing(); s != "" && len(out) < max {
-			out = append(out, fmt.Sprintf("%s: %s", t.co.name, s))
+	for _, t := range cl.cores.Threads() {
+		if s := t.String(); s != "" && len(out) < max {
+			out = append(out, s)
 		}
 	}
 	return out
@@ -492,13 +485,5 @@ func (cl *Cluster) Waiting(max int) []string {
 // threads that share it included, empty polls not counted, nor what it has booked beyond this instant. A core that
 // waits for its own stores is at work.
 func (cl *Cluster) BusyPS(m, thread int) Time {
-	w := cl.machines[m].workers[thread]
-	if w.timed == nil {
-		return w.spent()
-	}
-	var all Time
-	for _, t := range w.timed.share.list {
-		all += t.w.spent()
-	}
-	return all
+	return cl.machines[m].workers[thread].Spent()
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"drtmx/engine/metrics"
-	"drtmx/engine/sim"
+	"drtmx/engine/r2/core"
 )
 
 // Mode says which optimisations of thesis §2.2.3 apply to a post.
@@ -21,8 +21,8 @@ type Mode struct {
 // handler while it serves a request. What a wait and a post need comes first,
 // in few lines of the host's cache.
 type Co struct {
+	core.Program
 	w         *Worker
-	proc      *sim.Proc
 	step      func() bool // see Steps
 	pending   int         // requests it waits for
 	waiting   bool
@@ -31,11 +31,9 @@ type Co struct {
 	gated     bool
 	woke      bool // since its last Suspend returned
 	suspended bool
-	flat      bool
 	serves    bool // runs a handler, called by itself
 	mode      Mode
 	phase     metrics.Phase
-	id        uint32 // in the cluster
 	touched   uint32 // bit p: spent[p] is not zero
 	tripped   uint32 // bit p: tripsIn[p] is not zero
 	err       error
@@ -49,7 +47,6 @@ type Co struct {
 	mem     []byte
 	used    int
 	nreply  int
-	rand    Rand
 	index   int // within the thread; -1: the handler; noIndex: in the background
 	slot    int // among all coroutines of the worker but the handler
 
@@ -58,7 +55,6 @@ type Co struct {
 	replies []Reply
 	stalled *channel // has no room for another request
 	wakeAt  Time     // asleep until then
-	name    string
 	body    func(*Co)
 }
 
@@ -77,22 +73,22 @@ type Reply struct {
 const noIndex = math.MaxInt32
 
 func newCo(w *Worker, index int, name string, body func(*Co)) *Co {
-	c := &Co{w: w, index: index, id: uint32(len(w.cl.cos)), name: name, body: body}
 	if name == "" {
-		c.name = fmt.Sprintf("m%d.t%d.handler", w.mc.id, w.thread)
+		name = fmt.Sprintf("m%d.t%d.handler", w.mc.id, w.thread)
 	}
+	rand := w.cl.sim.Stream("r2.co", uint64(w.id)<<16|uint64(index+1))
+	c := &Co{Program: core.Bind(&w.Core, uint32(len(w.cl.cos)), name, rand), w: w, index: index, body: body}
 	w.cl.cos = append(w.cl.cos, c)
 	w.cl.hints = append(w.cl.hints, hint{co: c})
-	c.rand = *w.cl.sim.Stream("r2.co", uint64(w.id)<<16|uint64(index+1))
 	return c
 }
 
 // begin makes the coroutine's process, which runs its body from the start.
 func (c *Co) begin() {
-	c.proc = c.w.cl.sim.Go(c.name, func(*sim.Proc) { c.body(c) })
-	c.w.cl.hints[c.id].proc = c.proc
+	proc := core.Start(&c.Program, func() { c.body(c) })
+	c.w.cl.hints[c.ID()].proc = proc
 	if c.index < 0 {
-		c.w.serving = c.proc
+		c.w.serving = proc
 	}
 }
 
@@ -104,9 +100,6 @@ func (c *Co) Thread() int { return c.w.thread }
 
 // Index is its number within the thread; -1 for a handler, and none that means anything in the background.
 func (c *Co) Index() int { return c.index }
-
-// ID is its number within the cluster.
-func (c *Co) ID() uint32 { return c.id }
 
 // Home is the socket of its core, and so the RNIC it posts to.
 func (c *Co) Home() int { return c.w.home }
@@ -129,32 +122,21 @@ func (c *Co) tag() int {
 	return c.index
 }
 
-// Rand is its own random stream.
-func (c *Co) Rand() *Rand { return &c.rand }
-
 // Cluster is the cluster it belongs to.
 func (c *Co) Cluster() *Cluster { return c.w.cl }
-
-// Now is the local time of its core.
-func (c *Co) Now() Time { return max(c.w.local, c.w.cl.sim.Now()) }
-
-// Compute charges cycles of its core.
-func (c *Co) Compute(cycles int) {
-	c.w.charge(Time(cycles) * 1_000_000 / c.w.cpu.MHz)
-}
 
 // Phase attributes what follows to p and posts it in mode m.
 func (c *Co) Phase(p metrics.Phase, m Mode) {
 	c.charged(metrics.Compute)
 	c.phase, c.mode = p, m
 	if x := c.w.cl.watch; x != nil {
-		x.observer.Phase(c.id, c.Now(), p)
+		x.observer.Phase(c.ID(), c.Now(), p)
 	}
 }
 
 // charged attributes the time since it last ran or was charged.
 func (c *Co) charged(m metrics.Milestone) {
-	now := c.w.local
+	now := c.w.Local
 	if now > c.runFrom {
 		c.touched |= 1 << c.phase
 		c.spent.add(c.phase, m, now-c.runFrom)
@@ -205,16 +187,16 @@ func (c *Co) RoundTrips() int { return c.trips }
 // park gives the core away until something makes the coroutine ready.
 func (c *Co) park() {
 	c.leave()
-	c.proc.Park()
+	core.Park(&c.Program)
 }
 
 // woken is called when the loop resumes it after park. What the request that
 // ended the wait does not account for is the way from its completion to the
 // core.
 func (c *Co) woken() {
-	c.runFrom = c.w.local
+	c.runFrom = c.w.Local
 	c.touched |= 1 << c.phase
-	wait := c.w.local - c.parkedAt - c.explained
+	wait := c.w.Local - c.parkedAt - c.explained
 	if c.slept {
 		slept := min(wait, c.wakeAt-c.parkedAt)
 		c.spent.add(c.phase, metrics.Asleep, slept)
@@ -311,11 +293,11 @@ func (c *Co) Sleep(d Time) {
 		return
 	}
 	if t := c.sharedThread(); t != nil {
-		t.sleep(d)
+		t.Sleep(d)
 		return
 	}
-	c.asleep, c.wakeAt = true, max(c.w.local, c.w.cl.sim.Now())+d
-	c.w.cl.sim.At(c.wakeAt, c.w.cl.kTimer, c.id)
+	c.asleep, c.wakeAt = true, max(c.w.Local, c.w.cl.sim.Now())+d
+	c.w.cl.sim.At(c.wakeAt, c.w.cl.kTimer, c.ID())
 	c.park()
 }
 
@@ -323,7 +305,7 @@ func (c *Co) Sleep(d Time) {
 // queue be polled.
 func (c *Co) Yield() {
 	if c.sharedThread() != nil { // the scheduler decides
-		c.sync()
+		core.Sync(&c.Program)
 		return
 	}
 	c.w.ready.push(c)
@@ -344,12 +326,11 @@ func (c *Co) Room() {
 
 // expire ends a sleep; a timer of before a crash finds another one, or none.
 func (c *Co) expire() {
+	if t := c.sharedThread(); t != nil {
+		t.Expire()
+		return
+	}
 	if c.asleep && c.wakeAt == c.w.cl.sim.Now() {
-		if t := c.sharedThread(); t != nil {
-			c.asleep = false
-			t.finish(asleep)
-			return
-		}
 		c.asleep, c.slept = false, true
 		c.w.makeReady(c)
 	}

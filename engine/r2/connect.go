@@ -48,7 +48,7 @@ func (w *Worker) openUD() error {
 		transport = fabric.TCP
 	}
 	ud, err := w.nic().CreateQP(fabric.QPConfig{Transport: transport, SendCQ: w.cq, RecvCQ: w.cq,
-		SendDepth: udSendDepth, RecvDepth: w.recvDepth(), MaxInline: w.hw.MaxInline})
+		SendDepth: udSendDepth, RecvDepth: w.recvDepth(), MaxInline: w.HW.MaxInline})
 	if err != nil {
 		return fmt.Errorf("r2: machine %d thread %d: %w", w.mc.id, w.thread, err)
 	}
@@ -79,7 +79,7 @@ func (w *Worker) newCQ() *fabric.CQ {
 
 func (w *Worker) recvDepth() int { return w.cl.cfg.RecvDepth[w.mc.id] }
 
-func (w *Worker) nic() *fabric.NIC { return w.hw.NICs[w.home] }
+func (w *Worker) nic() *fabric.NIC { return w.HW.NICs[w.home] }
 
 // pair makes one RC queue pair to a worker. Towards its own machine, and
 // where the other end's thread serves several of ours (machines with fewer
@@ -92,7 +92,7 @@ func (w *Worker) pair(mate *Worker) error {
 	q := w.addQP(mine, w.cl.cfg.SendDepth)
 	p := mate.mc.id
 	if mate.mc == w.mc || mate.thread != w.thread || mate.home != w.home || mate.mc.life != running {
-		far, err := w.rcQP(mate.hw.NICs[min(w.home, len(mate.hw.NICs)-1)], nil)
+		far, err := w.rcQP(mate.HW.NICs[min(w.home, len(mate.HW.NICs)-1)], nil)
 		if err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (w *Worker) joined(m int, q *queuePair) {
 
 func (w *Worker) rcQP(n *fabric.NIC, cq *fabric.CQ) (*fabric.QP, error) {
 	qp, err := n.CreateQP(fabric.QPConfig{Transport: fabric.RC, SendCQ: cq, RecvCQ: cq,
-		SendDepth: w.cl.cfg.SendDepth, MaxInline: w.hw.MaxInline})
+		SendDepth: w.cl.cfg.SendDepth, MaxInline: w.HW.MaxInline})
 	if err != nil {
 		return nil, fmt.Errorf("r2: machine %d thread %d: %w", w.mc.id, w.thread, err)
 	}

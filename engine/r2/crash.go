@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/r2/core"
 )
 
 // ErrUnreachable is in the error of a request whose machine has crashed, or does
@@ -44,16 +45,7 @@ func (cl *Cluster) Crash(m int) error {
 	for _, w := range mc.workers {
 		w.stop()
 	}
-	for _, s := range cl.shares {
-		if s.mc == mc {
-			s.stop()
-		}
-	}
-	for _, f := range cl.files {
-		if f.mc == mc {
-			f.crash()
-		}
-	}
+	cl.cores.Crash(m)
 	for _, w := range cl.workers {
 		if w.mc.life == running {
 			w.tickDue = true // what waits for an answer gets none
@@ -96,25 +88,19 @@ func (cl *Cluster) Lost() uint64 { return cl.lost }
 
 // stop ends everything that the worker does.
 func (w *Worker) stop() {
-	w.busy += w.stall() - w.booked() // which will not be done
-	w.local = min(w.local, w.cl.sim.Now())
+	w.Stop()
 	for _, c := range w.cos {
 		c.stop()
 	}
 	w.handler.stop()
-	if w.region != nil {
-		w.region.drop()
-	}
-	w.gen++
-	w.idle = false // nothing wakes it
-	w.current, w.job, w.own = nil, job{}, job{}
+	w.job, w.own = job{}, job{}
 	w.loseTickets()
 	clear(w.mail)
 	w.mail, w.mailed = w.mail[:0], false
 	clear(w.waiting.queue)
 	clear(w.waiting.idle)
 	w.waiting.queue, w.waiting.idle = w.waiting.queue[:0], w.waiting.idle[:0]
-	w.tickDue, w.ticking, w.full, w.fencing, w.stalled = false, false, false, false, false
+	w.tickDue, w.ticking, w.full, w.fencing = false, false, false, false
 	w.tickAt, w.patience = 0, patience{}
 	w.batch, w.next, w.kept = nil, 0, w.kept[:0]
 	clear(w.ready.buf)
@@ -132,10 +118,7 @@ func (w *Worker) stop() {
 // stop ends the coroutine. Its stream of random numbers goes on with the next
 // begin.
 func (c *Co) stop() {
-	if c.proc != nil {
-		c.proc.Stop()
-	}
-	*c = Co{w: c.w, index: c.index, slot: c.slot, id: c.id, name: c.name, body: c.body, rand: c.rand}
+	*c = Co{Program: core.Stopped(&c.Program), w: c.w, index: c.index, slot: c.slot, body: c.body}
 }
 
 // lose ends what is open with a machine that is down.
@@ -195,14 +178,10 @@ func (cl *Cluster) up(mc *machine) {
 		}
 		w.rest()
 	}
-	for _, s := range cl.shares {
-		if s.mc == mc {
-			s.start()
-		}
-	}
-	for _, t := range cl.threads {
-		if t.w.mc == mc && !t.recovers {
-			t.begin()
+	cl.cores.Up(mc.id)
+	for _, t := range cl.cores.Threads() {
+		if t.Machine() == mc.id && !t.Recovers() {
+			t.Begin()
 		}
 	}
 }
@@ -219,10 +198,10 @@ func (cl *Cluster) awake(mc *machine) bool {
 		return false
 	}
 	mc.awake = true
-	for _, t := range cl.threads {
-		if t.w.mc == mc && t.recovers {
+	for _, t := range cl.cores.Threads() {
+		if t.Machine() == mc.id && t.Recovers() {
 			mc.recovering++
-			t.begin()
+			t.Begin()
 		}
 	}
 	return true

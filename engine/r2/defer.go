@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/r2/core"
 )
 
 // A handler that cannot answer yet keeps the request as a Ticket and answers later, from any code of its
@@ -75,7 +76,7 @@ func (cl *Cluster) HandleDeferring(name string, h Handler) (id uint8) {
 func (c *Co) Defer() *Ticket {
 	t := c.keepRequest()
 	if t.head.kind == typePassive {
-		panic(fmt.Sprintf("r2: %s defers a passive %s at %d ps: it has no reply to defer", c.name, c.w.cl.rpcs[t.head.rpc], c.Now()))
+		panic(fmt.Sprintf("r2: %s defers a passive %s at %d ps: it has no reply to defer", c.Name(), c.w.cl.rpcs[t.head.rpc], c.Now()))
 	}
 	return t
 }
@@ -88,11 +89,11 @@ func (c *Co) keepRequest() *Ticket {
 	}
 	switch {
 	case c.index >= 0 && !c.serves:
-		panic(fmt.Sprintf("r2: %s defers at %d ps, and handles no request", c.name, c.Now()))
+		panic(fmt.Sprintf("r2: %s defers at %d ps, and handles no request", c.Name(), c.Now()))
 	case !w.cl.defers[j.head.rpc]:
-		panic(fmt.Sprintf("r2: %s defers a %s at %d ps: have it handled by HandleDeferring", c.name, w.cl.rpcs[j.head.rpc], c.Now()))
+		panic(fmt.Sprintf("r2: %s defers a %s at %d ps: have it handled by HandleDeferring", c.Name(), w.cl.rpcs[j.head.rpc], c.Now()))
 	case w.deferred != nil:
-		panic(fmt.Sprintf("r2: %s defers a %s twice at %d ps", c.name, w.cl.rpcs[j.head.rpc], c.Now()))
+		panic(fmt.Sprintf("r2: %s defers a %s twice at %d ps", c.Name(), w.cl.rpcs[j.head.rpc], c.Now()))
 	}
 	t := w.newTicket()
 	t.ch, t.seq, t.head, t.from = j.ch, j.seq, j.head, j.from
@@ -195,7 +196,7 @@ func (t *Ticket) Answer(c *Co, f func(c *Co, req, rep []byte) int) {
 	case t.state == ticketLost:
 		return
 	case t.f != nil || t.works || t.state > ticketOpen:
-		panic(fmt.Sprintf("r2: %s answers a ticket at %d ps that is answered already", c.name, c.Now()))
+		panic(fmt.Sprintf("r2: %s answers a ticket at %d ps that is answered already", c.Name(), c.Now()))
 	}
 	t.f = f
 	if c.w == t.w && t.state == ticketOpen {
@@ -207,12 +208,11 @@ func (t *Ticket) Answer(c *Co, f func(c *Co, req, rep []byte) int) {
 
 // deliver is Answer on the ticket's worker.
 func (t *Ticket) deliver(c *Co) {
-	w, start, flat := t.w, t.w.local, c.flat
-	w.charge(w.cpu.Dispatch)
-	c.flat = false
+	w, start, flat := t.w, t.w.Local, c.Beyond()
+	w.Charge(w.CPU.Dispatch)
 	rep := w.messages.take(w.cl.MaxReply())
 	n := t.f(c, t.req, rep)
-	c.flat = flat
+	c.Back(flat)
 	t.finish(c, rep[:n], start)
 	w.messages.give(rep)
 }
@@ -221,13 +221,13 @@ func (t *Ticket) deliver(c *Co) {
 func (t *Ticket) finish(c *Co, reply []byte, start Time) {
 	w := t.w
 	t.stamp.Spend(metrics.LockWait, max(start-t.since, 0))
-	t.stamp.Spend(metrics.Handler, w.local-start)
+	t.stamp.Spend(metrics.Handler, w.Local-start)
 	switch {
 	case t.head.kind == typePassive:
 	case t.ch == nil:
 		t.reply.B = t.co.Buf(len(reply)).B
 		copy(t.reply.B, reply)
-		w.charge(w.copyCost(len(reply)))
+		w.Charge(w.CopyCost(len(reply)))
 		w.done(t.co, &t.stamp)
 	case t.Gone():
 	default:
@@ -253,7 +253,7 @@ func (t *Ticket) send(c *Co) {
 		k.stamp = t.stamp
 	}
 	if w.cl.single {
-		c.fenceStreams()
+		core.FenceStreams(&c.Program)
 	}
 	t.ch.keep(t.seq, t.answer)
 	t.answer = nil
@@ -272,7 +272,7 @@ func (w *Worker) holds(j *job) bool {
 	w.deferred = nil
 	switch t.state {
 	case ticketNew:
-		t.state, t.since = ticketOpen, w.local
+		t.state, t.since = ticketOpen, w.Local
 		if j.stamp != nil {
 			t.stamp = *j.stamp
 		}
@@ -286,7 +286,7 @@ func (w *Worker) holds(j *job) bool {
 func (c *Co) askSelf(rpc uint8, message []byte) *Reply {
 	w := c.w
 	if c.index < 0 {
-		panic(fmt.Sprintf("r2: %s asks its own thread for %s at %d ps: a handler cannot wait for what may be deferred", c.name, w.cl.rpcs[rpc], c.Now()))
+		panic(fmt.Sprintf("r2: %s asks its own thread for %s at %d ps: a handler cannot wait for what may be deferred", c.Name(), w.cl.rpcs[rpc], c.Now()))
 	}
 	w.own = job{head: header{rpc: rpc}, from: Peer{w.mc.id, w.thread, c.index}, req: message}
 	if c.mode.Passive {
@@ -294,11 +294,12 @@ func (c *Co) askSelf(rpc uint8, message []byte) *Reply {
 	}
 	c.serves = true
 	n := w.cl.handlers[rpc](c, w.own.from, message, w.answer)
-	c.flat, c.serves = false, false
+	c.Back(false)
+	c.serves = false
 	t := w.deferred
 	w.deferred = nil
 	if t != nil {
-		t.state, t.since = ticketOpen, w.local
+		t.state, t.since = ticketOpen, w.Local
 	}
 	defer w.messages.give(message)
 	if c.mode.Passive {
@@ -350,7 +351,7 @@ func (w *Worker) askAgain(ch *channel, seq uint32, k *call) {
 	k.message, k.rpc = w.messages.take(againBytes), w.cl.again
 	binary.LittleEndian.PutUint32(k.message, seq)
 	k.message[againBytes-1] = rpc
-	k.sentAt, k.tries, k.sent, k.granted, k.got = w.local, 0, 0, 0, 0
+	k.sentAt, k.tries, k.sent, k.granted, k.got = w.Local, 0, 0, 0, 0
 	k.deferred = min(k.deferred+1, maxDoublings)
 	w.request(ch, next, k, true, false)
 	w.startTick()
@@ -396,7 +397,7 @@ func (w *Worker) retryWindowHead(ch *channel) {
 	first := ch.stalled == nil || len(*ch.stalled) == 0
 	if first && w.cl.defers[k.rpc] && !k.answered && k.tries < resendMax && ch.peer.mc.life == running {
 		k.tries++
-		k.sentAt = w.local
+		k.sentAt = w.Local
 		w.request(ch, ch.oldest, k, true, true)
 	}
 }

@@ -29,62 +29,11 @@
 // Each thread opens a driver context of its own (§2.2.2), so that no two threads
 // share a doorbell buffer. Config.SharedContext takes that back.
 //
-// Load, Store and the CPU atomics touch the machine's own registered memory.
-// They bring the core to its local time first, so that they meet the RNIC's
-// accesses in the right order, and charge the socket's TLB and caches. StoreNT,
-// Flush and Fence are non-temporal stores, clwb and sfence: what they wait for
-// stalls the whole core. Without DDIO a worker fetches the completions and messages
-// it polls from memory.
+// What a core does by itself (memory of the machine, regions of hardware transactional memory, threads that share a core, logs on an
+// SSD) is package core's, and Co has its methods.
 //
 // Work in the background that needs queue pairs is for a coroutine of SpawnBackground, which Suspends itself
 // until another one of its worker Wakes it.
-//
-// # Regions of hardware transactional memory
-//
-// Co.HTM runs a body as Intel's RTM would (thesis §3.4.3): its stores are buffered and become
-// visible at one instant; another core's or an RNIC's access to its lines in the meantime
-// ends it, and it runs again. The body runs at the instant at which the region begins. What it
-// loads and stores is charged as always, and for as long as that takes its lines are watched.
-//
-//   - A READ, and the load of another core, conflict with lines that the region has
-//     written; WRITEs, messages, stores, CPU atomics and other regions' stores also with those
-//     it has read. An RNIC's atomic reads first and stores later; one that finds another value only reads.
-//   - Who comes later wins. The region that is hit ends at once; what its core had not
-//     done yet takes no time, the abort takes HTMAbort.
-//   - Lines count from the begin, not from the access that first touches them: regions conflict
-//     somewhat more often than on hardware.
-//   - After 10 conflicts, as in the original's code, or at once after more lines written than the 512 of a
-//     32 KB cache, the body runs under a lock that all regions have read: taking it ends them. Its
-//     stores are then made one after the other, and remote READs see halves.
-//   - A thread that loses its core to another one loses its region too.
-//   - There is no back-off between two runs, a region reads any number of lines (on hardware those that
-//     leave the first-level cache stay watched further out, with false conflicts), and interrupts,
-//     page faults and evictions for want of ways end none.
-//   - Touch, TouchDMA and Flush conflict with nothing, nor do messages that a worker polls: private
-//     structures and buffers are not in regions.
-//
-// # Threads that share a core
-//
-// SpawnShared makes a thread of its own on a worker's core: a trainer or a logger. The
-// operating system gives the core to them in slices, as Linux's CFS does with its defaults
-// (the profile's section scheduler): of two that compute each has it for some 12 ms. A worker
-// polls and so never sleeps; a shared thread that is suspended, sleeps or waits for a device
-// takes nothing, and when it wakes, takes the core at once unless it had much of it lately.
-// Requests to a worker that is off its core wait, and may be repeated. The threads load,
-// store and compute as coroutines do, and have no queue pairs. Utilisation counts both. A
-// cluster with a shared thread in the middle of its work is not Quiet.
-//
-// # Logs on an SSD
-//
-// WriteSSD appends to the machine's SSD (fabric.SSD) and blocks a shared thread until the bytes
-// are durable; its core is the worker's meanwhile. A LogFile keeps the bytes too: Append, by
-// handlers and coroutines, is into memory; Sync, by a logger, makes durable all that has come,
-// in one request. A crash leaves a prefix, in whole blocks unless a request had been accepted
-// as a whole; ReadLog reads it at the disk's speed.
-//
-// LocalCAS and LocalFAA take their line from the core that has it and queue for it, so a counter of
-// all cores saturates at one transfer for each increment. Loads and stores of such a line wait too.
-// A handler whose cycles were measured (ChargeHandler) moves lines and is not charged for it.
 //
 // # RPC over UD
 //
@@ -163,13 +112,6 @@
 //
 // # Simplifications
 //
-//   - A thread is taken off its core between two events: what its last one has booked beyond
-//     that instant has its effects then, and its time afterwards. Slices are of equal weight,
-//     and the kernel's own work, migration between cores and what a switch costs the L1 and L2
-//     caches beyond its profile's time are left out.
-//   - A log is contiguous on its disk, and its file's size and name are durable with its bytes:
-//     the file system's own journal is not written. Of a log only the newest 64 MB are kept
-//     (LogFile.Keep): whoever recovers is told that older ones are gone.
 //   - A crash is known to all at once, and without false alarms: there is no
 //     detector of failures that could be late or wrong.
 //   - Retired queue pairs are never destroyed: the RNIC's context cache counts them

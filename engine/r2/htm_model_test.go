@@ -10,6 +10,8 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/fabric/space"
+	"drtmx/engine/r2/core"
 	"drtmx/engine/sim"
 )
 
@@ -53,15 +55,15 @@ func (x *modelRun) fail(format string, args ...any) {
 func (x *modelRun) value() uint64 { x.next++; return x.next }
 
 func lineOf(v uint64) []byte {
-	b := make([]byte, lineBytes)
+	b := make([]byte, space.LineBytes)
 	binary.LittleEndian.PutUint64(b, v)
-	binary.LittleEndian.PutUint64(b[lineBytes-8:], v)
+	binary.LittleEndian.PutUint64(b[space.LineBytes-8:], v)
 	return b
 }
 
 // look is the value of a line, whose two words must be equal.
 func (x *modelRun) look(who string, line int, b []byte) uint64 {
-	first, last := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[lineBytes-8:])
+	first, last := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[space.LineBytes-8:])
 	if line < modelLines && first != last {
 		x.fail("%s sees line %d begin with %d and end with %d", who, line, first, last)
 	}
@@ -74,7 +76,7 @@ func (x *modelRun) run() string {
 	defer func() { x.b.s.Close(); x.b.f.Close() }()
 	for k := range cores {
 		if x.blind != nil {
-			x.b.cl.machines[0].workers[k].blind(x.blind)
+			core.Watch(&x.b.cl.machines[0].workers[k].Core, func(by host.Intruder) bool { return !x.blind(by) })
 		}
 		x.b.cl.Spawn(0, k, x.core(x.draw("steps of a core", 5, 40), uint64(x.draw("seed", 0, 1<<20))))
 	}
@@ -87,7 +89,7 @@ func (x *modelRun) run() string {
 			return fmt.Sprintf("%d of %d coroutines finished", x.finished, cores+clients)
 		}
 		for l := range x.before {
-			x.before[l] = x.b.word(0, Addr(l*lineBytes))
+			x.before[l] = x.b.word(0, Addr(l*space.LineBytes))
 		}
 		x.unlocked = x.b.word(0, lockAt) == 0
 		x.committed = x.committed[:0]
@@ -99,17 +101,6 @@ func (x *modelRun) run() string {
 		}
 	}
 	return x.wrong
-}
-
-// blind plants a bug: the worker's regions do not notice some conflicts.
-func (w *Worker) blind(to func(host.Intruder) bool) {
-	t := &Region{}
-	t.s = w.hw.NewSpeculation(w.core, func(by host.Intruder) {
-		if !to(by) {
-			t.touched(by)
-		}
-	})
-	w.region = t
 }
 
 // check is after the instant at which a region has committed. Others that commit at the same one
@@ -135,7 +126,7 @@ func (x *modelRun) core(steps int, seed uint64) func(c *Co) {
 			case 0:
 				c.Store(x.b.at(line), lineOf(x.value()))
 			case 1:
-				x.look("a load", line, append([]byte(nil), c.Load(x.b.at(line), lineBytes)...))
+				x.look("a load", line, append([]byte(nil), c.Load(x.b.at(line), space.LineBytes)...))
 			case 2:
 				c.LocalCAS(x.b.at(modelLines+rnd.IntN(modelAtomics)), 0, x.value())
 			case 3:
@@ -152,12 +143,12 @@ func (x *modelRun) region(c *Co, rnd *rand.Rand) {
 	var o *modelBody
 	n, seed := rnd.IntN(6)+1, rnd.Uint64()
 	c.HTM(x.b.lock(), func(r *Region) {
-		o = &modelBody{locked: r.state == locked}
+		o = &modelBody{locked: binary.LittleEndian.Uint64(x.b.cl.Mem(0).Bytes(x.b.lock().Addr, 8)) != 0}
 		again := rand.New(rand.NewPCG(seed, 2))
 		for range n {
 			l := again.IntN(len(o.loads))
 			if again.IntN(2) == 0 || o.locked && l >= modelLines {
-				b := r.Load(x.b.at(l), lineBytes)
+				b := r.Load(x.b.at(l), space.LineBytes)
 				v := x.look("a region", l, b)
 				switch {
 				case o.stores[l] && v != o.stored[l] && !o.locked:
@@ -178,7 +169,7 @@ func (x *modelRun) region(c *Co, rnd *rand.Rand) {
 		return
 	}
 	for l := range o.stores {
-		if o.stores[l] && x.b.word(0, Addr(l*lineBytes)) != o.stored[l] {
+		if o.stores[l] && x.b.word(0, Addr(l*space.LineBytes)) != o.stored[l] {
 			x.fail("a region has committed and line %d is not what it stored", l)
 		}
 	}
@@ -193,13 +184,13 @@ func (x *modelRun) client(steps int, seed uint64) func(c *Co) {
 		for range steps {
 			n := rnd.IntN(modelLines) + 1
 			from := rnd.IntN(modelLines - n + 1)
-			at := x.b.loc(0, Addr(from*lineBytes))
+			at := x.b.loc(0, Addr(from*space.LineBytes))
 			switch rnd.IntN(5) {
 			case 0, 1:
-				buf := c.Read(at, n*lineBytes)
+				buf := c.Read(at, n*space.LineBytes)
 				c.Wait()
 				for i := range n {
-					x.look("a READ", from+i, buf.B[i*lineBytes:])
+					x.look("a READ", from+i, buf.B[i*space.LineBytes:])
 				}
 			case 2, 3:
 				var b []byte
@@ -208,7 +199,7 @@ func (x *modelRun) client(steps int, seed uint64) func(c *Co) {
 				}
 				c.Write(at, b)
 			case 4:
-				c.FAA(x.b.loc(0, Addr((modelLines+rnd.IntN(modelAtomics))*lineBytes)), 1<<40)
+				c.FAA(x.b.loc(0, Addr((modelLines+rnd.IntN(modelAtomics))*space.LineBytes)), 1<<40)
 			}
 			if c.Wait() != nil {
 				x.fail("a request failed")

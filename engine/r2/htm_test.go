@@ -10,6 +10,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -19,7 +20,7 @@ const lockAt = regionBytes - 64
 func (b *bed) lock() *HTMLock { return &HTMLock{Addr: b.base[0] + lockAt} }
 
 // at is a line of machine 0.
-func (b *bed) at(line int) Addr { return b.base[0] + Addr(line*lineBytes) }
+func (b *bed) at(line int) Addr { return b.base[0] + Addr(line*space.LineBytes) }
 
 func TestRegionSeesItsStoresAndOthersSeeThemAtOnce(t *testing.T) {
 	b := newBed(t, 1, Config{Threads: 1}, fabric.Config{TornReads: true})
@@ -189,8 +190,8 @@ func TestCapacity(t *testing.T) {
 			t.Errorf("%d lines: %d runs, counts %+v", x.lines, runs, n)
 		}
 		for i := range x.lines {
-			if b.word(0, Addr(i*lineBytes)) != uint64(i)+1 {
-				t.Fatalf("%d lines: line %d is %d", x.lines, i, b.word(0, Addr(i*lineBytes)))
+			if b.word(0, Addr(i*space.LineBytes)) != uint64(i)+1 {
+				t.Fatalf("%d lines: line %d is %d", x.lines, i, b.word(0, Addr(i*space.LineBytes)))
 			}
 		}
 	}
@@ -258,10 +259,10 @@ func TestOnlyTheFallbackLockShowsHalves(t *testing.T) {
 		for k := range 4 {
 			b.cl.Spawn(1, k, func(c *Co) {
 				for range 400 {
-					x := c.Read(b.loc(0, 0), 17*lineBytes)
+					x := c.Read(b.loc(0, 0), 17*space.LineBytes)
 					c.Wait()
 					news = max(news, binary.LittleEndian.Uint64(x.B))
-					if !bytes.Equal(x.B[:8], x.B[16*lineBytes:][:8]) {
+					if !bytes.Equal(x.B[:8], x.B[16*space.LineBytes:][:8]) {
 						halves++
 					}
 					c.Reset()
@@ -302,7 +303,7 @@ func TestRegionsGetOn(t *testing.T) {
 		t.Errorf("%d cores finished, counts %+v", finished, n)
 	}
 	for i := range 4 {
-		if x := b.word(0, Addr(i*lineBytes)); x != cores*each {
+		if x := b.word(0, Addr(i*space.LineBytes)); x != cores*each {
 			t.Errorf("word %d is %d", i, x)
 		}
 	}
@@ -333,18 +334,26 @@ func TestAbort(t *testing.T) {
 }
 
 func TestBodiesThatDoWhatTheyMayNot(t *testing.T) {
+	runs := 0
 	for what, body := range map[string]func(b *bed, c *Co, r *Region){ // order-free: each is a test of its own
-		"inside a region":                    func(b *bed, c *Co, r *Region) { c.Read(b.loc(0, 0), 8) },
-		"a wait inside a region":             func(b *bed, c *Co, r *Region) { c.Sleep(1) },
-		"a region inside a region":           func(b *bed, c *Co, r *Region) { c.HTM(b.lock(), func(*Region) {}) },
-		"a wait for local time inside":       func(b *bed, c *Co, r *Region) { r.Compute(10); c.Load64(b.at(9)) },
-		"accesses memory past the Region":    func(b *bed, c *Co, r *Region) { r.Store64(b.at(9), 1); c.Peek(b.at(9), 8) },
-		"aborts after a Store":               func(b *bed, c *Co, r *Region) { r.Store64(b.at(9), 1); r.Abort() },
-		"stores after its Abort":             func(b *bed, c *Co, r *Region) { r.Abort(); r.Store64(b.at(9), 1) },
-		"has ended itself 1048576 times":     func(b *bed, c *Co, r *Region) { r.Abort() },
-		"a request inside a region":          func(b *bed, c *Co, r *Region) { c.Call(0, 1, nil) },
-		"a wait inside a region, by Yield":   func(b *bed, c *Co, r *Region) { c.Yield() },
-		"a wait inside a region, under lock": func(b *bed, c *Co, r *Region) { c.w.region.state = locked; c.Sleep(1) },
+		"inside a region":                  func(b *bed, c *Co, r *Region) { c.Read(b.loc(0, 0), 8) },
+		"a wait inside a region":           func(b *bed, c *Co, r *Region) { c.Sleep(1) },
+		"a region inside a region":         func(b *bed, c *Co, r *Region) { c.HTM(b.lock(), func(*Region) {}) },
+		"a wait for local time inside":     func(b *bed, c *Co, r *Region) { r.Compute(10); c.Load64(b.at(9)) },
+		"accesses memory past the Region":  func(b *bed, c *Co, r *Region) { r.Store64(b.at(9), 1); c.Peek(b.at(9), 8) },
+		"aborts after a Store":             func(b *bed, c *Co, r *Region) { r.Store64(b.at(9), 1); r.Abort() },
+		"stores after its Abort":           func(b *bed, c *Co, r *Region) { r.Abort(); r.Store64(b.at(9), 1) },
+		"has ended itself 1048576 times":   func(b *bed, c *Co, r *Region) { r.Abort() },
+		"a request inside a region":        func(b *bed, c *Co, r *Region) { c.Call(0, 1, nil) },
+		"a wait inside a region, by Yield": func(b *bed, c *Co, r *Region) { c.Yield() },
+		"a wait inside a region, under lock": func(b *bed, c *Co, r *Region) {
+			for line := range 600 { // more than there is room for: the next run is under the lock
+				r.Store64(b.at(line+1), 1)
+			}
+			if runs++; runs == 2 {
+				c.Sleep(1)
+			}
+		},
 	} {
 		want, _, _ := strings.Cut(what, ", ")
 		b := newBed(t, 1, Config{Threads: 1}, fabric.Config{})
@@ -406,8 +415,8 @@ func BenchmarkRegion(b *testing.B) {
 		mine := a + Addr(k+1)<<12
 		body := func(r *Region) {
 			for i := range 4 {
-				if x := r.Load64(mine + Addr(i)*lineBytes); i < 2 {
-					r.Store64(mine+Addr(i)*lineBytes, x+1)
+				if x := r.Load64(mine + Addr(i)*space.LineBytes); i < 2 {
+					r.Store64(mine+Addr(i)*space.LineBytes, x+1)
 				}
 			}
 		}

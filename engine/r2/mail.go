@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/fabric/space"
+	"drtmx/engine/r2/core"
 )
 
 // mail is what one thread of a machine leaves to another: an answer to one of its tickets, or a coroutine
@@ -16,16 +18,15 @@ type mail struct {
 
 // post leaves something for a worker, at c's local time.
 func (w *Worker) post(c *Co, m mail) {
-	c.outside("mail to another thread")
+	core.Outside(&c.Program, "mail to another thread")
 	if c.w.mc != w.mc {
-		panic(fmt.Sprintf("r2: %s at %d ps leaves mail for machine %d, on which it does not run", c.name, c.Now(), w.mc.id))
+		panic(fmt.Sprintf("r2: %s at %d ps leaves mail for machine %d, on which it does not run", c.Name(), c.Now(), w.mc.id))
 	}
 	if c.w != w {
-		flat := c.flat
-		c.flat = false // a handler's measured cycles have no such instruction
+		flat := c.Beyond() // a handler's measured cycles have no such instruction
 		c.LocalFAA(w.mailbox(), 1)
-		c.flat = flat
-		c.sync()
+		c.Back(flat)
+		core.Sync(&c.Program)
 	}
 	w.mail = append(w.mail, m)
 	w.mailed = true
@@ -35,7 +36,7 @@ func (w *Worker) post(c *Co, m mail) {
 // mailbox is the line that threads contend for.
 func (w *Worker) mailbox() Addr {
 	if w.box == 0 {
-		a, err := w.mc.mem.Alloc(host.Alloc{Name: fmt.Sprintf("r2.mail.%d", w.thread), Bytes: lineBytes, Socket: w.home})
+		a, err := w.mc.mem.Alloc(host.Alloc{Name: fmt.Sprintf("r2.mail.%d", w.thread), Bytes: space.LineBytes, Socket: w.home})
 		if err != nil {
 			w.cl.Fail(fmt.Errorf("r2: mailbox of thread %d on machine %d: %w", w.thread, w.mc.id, err))
 		}
@@ -52,15 +53,15 @@ func (w *Worker) readMail() {
 		w.mail[n] = mail{}
 		w.mail = w.mail[:n]
 		if w.box != 0 {
-			w.handler.noted(w.box, 8, true)
-			w.charge(w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), w.box, 8, host.Load))
+			core.Noted(&w.handler.Program, w.box, 8, true)
+			w.Charge(w.HW.Access(w.Number, max(w.Local, w.cl.sim.Now()), w.box, 8, host.Load))
 		}
 		if m.wake != nil {
 			m.wake.goOn()
 			continue
 		}
 		w.job = job{ticket: m.ticket, from: m.ticket.from}
-		if w.handler.proc.Resume(); w.current != nil {
+		if core.Resume(&w.handler.Program); w.Current != nil {
 			return
 		}
 	}

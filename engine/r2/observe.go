@@ -85,7 +85,7 @@ func (x *watch) posted(l *List, n int) {
 	c := l.co
 	for i := range n {
 		x.open[watched{l.q.id, l.q.tail + uint32(i)}] = VerbEvent{
-			Co: c.id, Phase: c.phase, Op: l.wrs[i].Op, From: c.w.mc.id, To: l.to, Bytes: int(l.wrs[i].Len),
+			Co: c.ID(), Phase: c.phase, Op: l.wrs[i].Op, From: c.w.mc.id, To: l.to, Bytes: int(l.wrs[i].Len),
 			FromNIC: l.q.qp.NIC().Index, ToNIC: l.q.qp.Peer().Index,
 			Passive: l.es[n-1].co&waits == 0, Post: c.Now(),
 		}
@@ -100,7 +100,7 @@ func (x *watch) completed(w *Worker, q *queuePair, slot, at uint32, cqe *fabric.
 		return
 	}
 	delete(x.open, key)
-	v.Done = w.local
+	v.Done = w.Local
 	if slot == at {
 		// The RNIC's clock runs from the doorbell to the completion.
 		v.Stamp = cqe.Stamp
@@ -114,8 +114,8 @@ func (x *watch) completed(w *Worker, q *queuePair, slot, at uint32, cqe *fabric.
 func (x *watch) called(w *Worker, ch *channel, seq uint32, k *call) {
 	to := ch.peer.mc.id
 	v := VerbEvent{
-		Co: k.co.id, Phase: k.phase, Op: fabric.Send, RPC: w.cl.rpcOf(k), Call: idOf(w, to, seq), From: w.mc.id, To: to, Bytes: len(k.message),
-		FromNIC: w.home, ToNIC: ch.peer.home, Passive: k.passive, Post: k.posted, Done: w.local,
+		Co: k.co.ID(), Phase: k.phase, Op: fabric.Send, RPC: w.cl.rpcOf(k), Call: idOf(w, to, seq), From: w.mc.id, To: to, Bytes: len(k.message),
+		FromNIC: w.home, ToNIC: ch.peer.home, Passive: k.passive, Post: k.posted, Done: w.Local,
 	}
 	if rest := v.Done - v.Post - k.stamp.Total(); !k.passive && k.tries == 0 && rest >= 0 {
 		v.Stamp = k.stamp
@@ -132,6 +132,6 @@ func (x *watch) served(w *Worker, j *job, reply int, begin Time) {
 		return
 	}
 	o.Served(&ServiceEvent{
-		Call: idOf(j.ch.peer, w.mc.id, j.seq), Co: k.co.id, Machine: w.mc.id, Thread: w.thread, RPC: j.head.rpc, Reply: reply, Begin: begin, End: w.local,
+		Call: idOf(j.ch.peer, w.mc.id, j.seq), Co: k.co.ID(), Machine: w.mc.id, Thread: w.thread, RPC: j.head.rpc, Reply: reply, Begin: begin, End: w.Local,
 	})
 }

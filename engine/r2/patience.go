@@ -63,7 +63,7 @@ func (w *Worker) heard(ch *channel, k *call, atOnce bool) {
 		p.doublings = 0
 	}
 	if atOnce {
-		p.took(w.local - k.sentAt)
+		p.took(w.Local - k.sentAt)
 	}
 }
 
@@ -76,6 +76,6 @@ func (w *Worker) overdue(ch *channel, k *call) {
 	}
 	if p := ch.patience; k.sentAt >= p.doubled && w.resendAfter(ch) < maxPatience*w.cl.cfg.ResendAfter {
 		p.doublings++
-		p.doubled = w.local
+		p.doubled = w.Local
 	}
 }

@@ -42,25 +42,25 @@ func TestPatienceDoubles(t *testing.T) {
 		at, sent Time
 		want     Time
 	}{{200, 0, 400}, {250, 50, 400}, {600, 200, 800}, {700, 300, 800}, {1400, 600, 1600}} {
-		w.local = step.at * us
+		w.Local = step.at * us
 		w.overdue(ch, &call{sentAt: step.sent * us})
 		if got := w.resendAfter(ch); got != step.want*us {
 			t.Errorf("%d us at %d, when what was sent at %d was overdue, want %d", got/us, step.at, step.sent, step.want)
 		}
 	}
-	w.heard(ch, &call{sentAt: w.local - 10*us, tries: 1}, true)
+	w.heard(ch, &call{sentAt: w.Local - 10*us, tries: 1}, true)
 	if got := w.resendAfter(ch); got != 1600*us {
 		t.Errorf("%d us when a repetition is answered", got/us)
 	}
 	if got := w.resendAfter(&channel{}); got != 200*us {
 		t.Errorf("%d us on another channel", got/us)
 	}
-	w.heard(ch, &call{sentAt: w.local - 10*us}, true)
+	w.heard(ch, &call{sentAt: w.Local - 10*us}, true)
 	if got := w.resendAfter(ch); got != 200*us {
 		t.Errorf("%d us when a request is answered at once", got/us)
 	}
 	for range 100 {
-		w.overdue(ch, &call{sentAt: w.local})
+		w.overdue(ch, &call{sentAt: w.Local})
 	}
 	if got := w.resendAfter(ch); got != maxPatience*200*us {
 		t.Errorf("%d us at most", got/us)
@@ -79,7 +79,7 @@ func TestPatienceBehindARepetition(t *testing.T) {
 		w.unconfirmed++
 	}
 	w.patience = patience{mean: 10 * us, deviation: us}
-	w.local = 250 * us
+	w.Local = 250 * us
 	w.overdue(ch, ch.call(1))
 	ch.call(1).tries = 1
 	ch.acknowledge(w, 1)

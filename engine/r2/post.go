@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/r2/core"
 )
 
 // A work request's id is a RECV's slot with recvFlag; else the number of its
@@ -146,7 +147,7 @@ func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry, c *Co) {
 	}
 	wr.ID = uint64(q.id)<<pairShift | uint64(q.tail&placeMask)
 	if e.co&waits != 0 {
-		wr.ID |= uint64(c.id+1) << coShift
+		wr.ID |= uint64(c.ID()+1) << coShift
 	}
 	*q.at(w.cl, q.tail) = e
 	q.tail++
@@ -155,7 +156,7 @@ func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry, c *Co) {
 		q.qp.AheadPost()
 	}
 	q.pend.wrs = append(q.pend.wrs, *wr)
-	w.charge(w.cpu.PostWQE)
+	w.Charge(w.CPU.PostWQE)
 }
 
 func (cl *Cluster) takePending() *pending {
@@ -184,7 +185,7 @@ func (w *Worker) ring(q *queuePair, each bool) {
 			n = 1
 		}
 		w.doorbell(q)
-		if err := q.qp.PostSend(w.local, p.wrs[:n]); err != nil {
+		if err := q.qp.PostSend(w.Local, p.wrs[:n]); err != nil {
 			w.cl.Fail(fmt.Errorf("r2: post on machine %d thread %d: %w", w.mc.id, w.thread, err))
 			return
 		}
@@ -204,17 +205,17 @@ func (w *Worker) ring(q *queuePair, each bool) {
 // buffers to itself: their lock, if there is one, is always free and its line in
 // the core's cache, which is part of what an MMIO costs.
 func (w *Worker) doorbell(q *queuePair) {
-	w.charge(max(0, w.hw.StoresBy(w.core)-w.local))
+	w.Charge(max(0, w.HW.StoresBy(w.Number)-w.Local))
 	if w.mc.contexts == nil {
-		w.charge(w.cpu.MMIO)
+		w.Charge(w.CPU.MMIO)
 		return
 	}
 	x := w.mc.contexts[w.home]
 	if q.buffer == 0 {
 		q.buffer = x.Take()
 	}
-	at := max(w.local, w.cl.sim.Now())
-	w.charge(x.Ring(q.buffer, w.core, at, w.cpu.MMIO) - w.local)
+	at := max(w.Local, w.cl.sim.Now())
+	w.Charge(x.Ring(q.buffer, w.Number, at, w.CPU.MMIO) - w.Local)
 }
 
 func (w *Worker) markDirty(q *queuePair) {
@@ -326,7 +327,7 @@ func (l *List) add(wr fabric.SendWR, buffer int16) {
 func (l *List) Read(at Loc, n int) Buf {
 	b := l.co.Buf(n)
 	if n > 0 {
-		l.co.w.cl.hints[l.co.id].data = unsafe.Pointer(&b.B[0])
+		l.co.w.cl.hints[l.co.ID()].data = unsafe.Pointer(&b.B[0])
 	}
 	l.add(fabric.SendWR{Op: fabric.Read, Local: b.Addr, LKey: l.co.w.lkey, Len: uint32(n), Remote: at.Addr, RKey: at.RKey}, -1)
 	return b
@@ -338,7 +339,7 @@ func (l *List) Write(at Loc, b []byte) {
 	w := l.co.w
 	slot, addr, buf := w.buffers.take(w, len(b))
 	copy(buf, b)
-	inline := len(b) <= w.hw.MaxInline
+	inline := len(b) <= w.HW.MaxInline
 	w.stored(addr, len(b), inline)
 	l.add(fabric.SendWR{Op: fabric.Write, Inline: inline, Local: addr, LKey: w.lkey, Len: uint32(len(b)), Remote: at.Addr, RKey: at.RKey}, slot)
 }
@@ -360,7 +361,7 @@ func (l *List) FAA(at Loc, delta uint64) Buf {
 // Post posts the chain in the coroutine's mode.
 func (l *List) Post() {
 	c, w, q := l.co, l.co.w, l.q
-	c.outside("a request")
+	core.Outside(&c.Program, "a request")
 	n := l.n
 	l.n = 0
 	if q == nil {
@@ -386,7 +387,7 @@ func (l *List) Post() {
 	if c.mode.Doorbell {
 		w.markDirty(q)
 	} else {
-		c.fenceStreams()
+		core.FenceStreams(&c.Program)
 		w.ring(q, true)
 	}
 	c.posted()

@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -114,7 +115,7 @@ func TestFenceOverARestart(t *testing.T) {
 				c.Sleep(sim.Microsecond)
 			}
 			c.Sleep(up - 3*sim.Microsecond + step*200*sim.Nanosecond - c.Now())
-			c.StoreNT(a, make([]byte, 20*lineBytes))
+			c.StoreNT(a, make([]byte, 20*space.LineBytes))
 			c.Phase(phaseExecution, Mode{Outstanding: true})
 			c.Call(1, 3, []byte{1})
 			if err := c.Wait(); err != nil && !errors.Is(err, ErrUnreachable) {

@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/fabric/space"
 )
 
 // Transport is how the messages of RPCs travel (thesis §2.2.2).
@@ -94,7 +95,7 @@ func (cl *Cluster) openRings() error {
 
 // openRings takes the memory.
 func (w *Worker) openRings() error {
-	r := &rings{stride: (w.cl.cfg.MaxMessage + lineBytes - 1) &^ (lineBytes - 1)}
+	r := &rings{stride: (w.cl.cfg.MaxMessage + space.LineBytes - 1) &^ (space.LineBytes - 1)}
 	bytes := uint64(2 * len(w.chans) * RequestWindow * r.stride)
 	a, err := w.mc.mem.Alloc(host.Alloc{Name: fmt.Sprintf("r2.rings.%d", w.thread), Bytes: bytes, Socket: w.home})
 	if err != nil {
@@ -148,7 +149,7 @@ func (w *Worker) intoRing(ch *channel, ring Addr, h header, head int, payload []
 	h.put(b[n-headerBytes:])
 	invert(b[n-headerBytes:])
 	w.paid(ch)
-	w.charge(w.copyCost(n))
+	w.Charge(w.CopyCost(n))
 	end := ring + Addr(int(h.seq%RequestWindow+1)*ch.rings.stride)
 	q := w.to(Loc{Machine: ch.peer.mc.id}, false)
 	inline := n <= q.qp.Inline()
@@ -179,16 +180,16 @@ func (w *Worker) lookAtRings() {
 			if !w.look(&r.list[r.at]) {
 				break
 			}
-			if w.current != nil {
+			if w.Current != nil {
 				return
 			}
 		}
 	}
 	if r.found || len(w.batch) > 0 {
-		w.busy += r.looked
+		w.Busy += r.looked
 	} else { // it spins, which is no work, nor was the poll before
-		w.busy -= w.cpu.PollEmpty
-		w.begun = w.local
+		w.Busy -= w.CPU.PollEmpty
+		w.Begun = w.Local
 	}
 	r.looked = 0
 }
@@ -203,8 +204,8 @@ func (w *Worker) look(g *ring) bool {
 		}
 	}
 	r := w.rings
-	w.local += w.cpu.PollEmpty
-	r.looked += w.cpu.PollEmpty
+	w.Local += w.CPU.PollEmpty
+	r.looked += w.CPU.PollEmpty
 	end := g.base + Addr(int(seq%RequestWindow+1)*r.stride)
 	var word [headerBytes]byte
 	copy(word[:], w.mc.mem.Bytes(end-headerBytes, headerBytes))
@@ -217,7 +218,7 @@ func (w *Worker) look(g *ring) bool {
 	if !g.replies {
 		g.next++
 	}
-	w.busy += r.looked // not in vain
+	w.Busy += r.looked // not in vain
 	r.looked, r.found = 0, true
 	if late > 0 { // it was repeated as a datagram, and its slot is another's already
 		return true
@@ -231,7 +232,7 @@ func (w *Worker) look(g *ring) bool {
 // message handles what came by WRITE. Of its way here nothing is known, for no
 // completion tells.
 func (w *Worker) message(ch *channel, h header, payload []byte) {
-	cqe := fabric.CQE{Src: ch.address, At: w.local}
+	cqe := fabric.CQE{Src: ch.address, At: w.Local}
 	ch.acknowledge(w, h.ack)
 	w.dispatch(ch, h, payload, noSlot, &cqe)
 }

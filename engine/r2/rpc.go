@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/metrics"
+	"drtmx/engine/r2/core"
 )
 
 // job is the request a handler works on.
@@ -41,7 +42,7 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 	c.alone("Call")
 	w := c.w
-	c.outside("a request")
+	core.Outside(&c.Program, "a request")
 	if len(req) > w.cl.MaxPayload() {
 		c.err = fmt.Errorf("r2: rpc %d with %d bytes, at most %d fit a message", rpc, len(req), w.cl.MaxPayload())
 		return c.reply()
@@ -59,13 +60,13 @@ func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 		ch = w.towards(m, thread) // another one, if the machine was started again meanwhile
 	}
 	if !c.mode.Doorbell {
-		c.fenceStreams()
+		core.FenceStreams(&c.Program)
 		ch = w.towards(m, thread) // as above
 	}
 	seq, k := ch.open()
 	w.cl.opened()
-	k.co, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt, k.tries, k.deferred = c, message, rpc, c.mode.Passive, false, c.phase, w.local, 0, 0
-	k.posted, k.sent, k.granted, k.got = w.local, 0, 0, 0
+	k.co, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt, k.tries, k.deferred = c, message, rpc, c.mode.Passive, false, c.phase, w.Local, 0, 0
+	k.posted, k.sent, k.granted, k.got = w.Local, 0, 0, 0
 	var r *Reply
 	if !k.passive {
 		r = c.reply()
@@ -90,7 +91,7 @@ func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 // callSelf is a call from a thread to itself: a procedure call.
 func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
 	w := c.w
-	w.charge(w.cpu.Dispatch)
+	w.Charge(w.CPU.Dispatch)
 	message := w.messages.take(len(req)) // the handler may wait, and req be used by others
 	copy(message, req)
 	if w.cl.defers[rpc] {
@@ -99,7 +100,8 @@ func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
 	defer w.messages.give(message)
 	c.serves = true
 	n := w.cl.handlers[rpc](c, Peer{w.mc.id, w.thread, c.index}, message, w.answer)
-	c.flat, c.serves = false, false
+	c.Back(false)
+	c.serves = false
 	if c.mode.Passive {
 		if f := w.cl.receipts[rpc]; f != nil {
 			f(w.mc.id, w.thread, w.mc.id, message)
@@ -159,9 +161,9 @@ func (w *Worker) datagram(ch *channel, h header, head int, number uint16, payloa
 	}
 	copy(b[headerBytes+head:], payload)
 	w.paid(ch)
-	w.charge(w.copyCost(n))
+	w.Charge(w.CopyCost(n))
 	if tcp := w.cl.tcp; tcp != nil { // a system call each, there is no doorbell to share
-		w.charge(tcp.Send(n))
+		w.Charge(tcp.Send(n))
 		batched = false
 	}
 	inline := n <= w.ud.qp.Inline()
@@ -177,10 +179,6 @@ func (w *Worker) datagram(ch *channel, h header, head int, number uint16, payloa
 	}
 }
 
-func (w *Worker) copyCost(n int) Time {
-	return Time((n+lineBytes-1)/lineBytes) * w.cpu.CopyLine
-}
-
 // receive handles a message.
 func (w *Worker) receive(cqe *fabric.CQE) {
 	slot := int(cqe.ID &^ recvFlag)
@@ -193,10 +191,10 @@ func (w *Worker) receive(cqe *fabric.CQE) {
 	h := parseHeader(b)
 	n := w.cl.carried(h, b[headerBytes:])
 	b = w.mc.mem.Bytes(a, headerBytes+n)
-	w.touchDMA(a, headerBytes+n)
+	w.TouchDMA(a, headerBytes+n)
 	payload := b[headerBytes : headerBytes+n]
 	if tcp := w.cl.tcp; tcp != nil {
-		w.charge(tcp.Receive(headerBytes + n))
+		w.Charge(tcp.Receive(headerBytes + n))
 	}
 	ch := w.channel(cqe.Src)
 	if ch == nil {
@@ -242,7 +240,7 @@ func (w *Worker) answered(ch *channel, h header, payload []byte, back *metrics.S
 	w.heard(ch, k, h.lag != answeredLate)
 	k.reply.B = k.co.Buf(len(payload)).B
 	copy(k.reply.B, payload)
-	w.charge(w.copyCost(len(payload)))
+	w.Charge(w.CopyCost(len(payload)))
 	w.finish(ch, seq, k, back)
 }
 
@@ -294,7 +292,7 @@ func (w *Worker) serveRequest(ch *channel, h header, seq uint32, payload []byte,
 	if w.cl.atOnce[h.rpc] {
 		w.handle(&w.job)
 	} else {
-		w.handler.proc.Resume()
+		core.Resume(&w.handler.Program)
 	}
 	return true
 }
@@ -320,7 +318,7 @@ func (w *Worker) observe(j *job, cqe *fabric.CQE) {
 	}
 	j.stamp = &k.stamp
 	k.stamp.Add(&cqe.Stamp)
-	k.stamp.Spend(metrics.HandlerQueue, max(w.local-cqe.At, 0))
+	k.stamp.Spend(metrics.HandlerQueue, max(w.Local-cqe.At, 0))
 }
 
 // asking is the caller's end of a request; nil: it no longer waits.
@@ -340,23 +338,23 @@ func (w *Worker) serve() {
 		} else {
 			w.handle(j)
 		}
-		w.handler.proc.Park()
+		core.Park(&w.handler.Program)
 	}
 }
 
 func (w *Worker) handle(j *job) {
 	h := w.handler
-	start := w.local
-	w.charge(w.cpu.Dispatch)
+	start := w.Local
+	w.Charge(w.CPU.Dispatch)
 	f := w.cl.handlers[j.head.rpc]
 	if f == nil {
 		w.cl.Fail(fmt.Errorf("r2: machine %d got a request for rpc %d, which has no handler", w.mc.id, j.head.rpc))
 		return
 	}
 	n := f(h, j.from, j.req, w.answer)
-	h.flat = false
+	h.Back(false)
 	if j.stamp != nil {
-		j.stamp.Spend(metrics.Handler, w.local-start)
+		j.stamp.Spend(metrics.Handler, w.Local-start)
 	}
 	if w.cl.defers[j.head.rpc] && w.holds(j) {
 		w.messages.give(j.whole)
@@ -370,7 +368,7 @@ func (w *Worker) handle(j *job) {
 		m := w.messages.take(n)
 		copy(m, w.answer[:n])
 		if w.cl.single {
-			h.fenceStreams()
+			core.FenceStreams(&h.Program)
 		}
 		j.ch.keep(j.seq, m)
 		w.sendReply(j.ch, j.seq, j.head, j.ch.kept(j.seq))
@@ -399,7 +397,7 @@ func (w *Worker) sendReply(ch *channel, seq uint32, h header, k *kept) {
 // one, and if none goes out for long, one is sent for that alone.
 func (w *Worker) countForReceipt(ch *channel) {
 	if ch.owed == 0 {
-		ch.owedSince = w.local
+		ch.owedSince = w.Local
 	}
 	if ch.owed++; ch.owed == owedWaiting {
 		w.owing++
@@ -469,8 +467,8 @@ func (w *Worker) repost(slot int) {
 }
 
 func (w *Worker) postRecvs() error {
-	w.charge(Time(len(w.refill)) * w.cpu.RecvRefill)
-	err := w.ud.qp.PostRecv(max(w.local, w.cl.sim.Now()), w.refill)
+	w.Charge(Time(len(w.refill)) * w.CPU.RecvRefill)
+	err := w.ud.qp.PostRecv(max(w.Local, w.cl.sim.Now()), w.refill)
 	w.refill = w.refill[:0]
 	if err != nil {
 		return fmt.Errorf("r2: recv on machine %d thread %d: %w", w.mc.id, w.thread, err)
@@ -481,7 +479,7 @@ func (w *Worker) postRecvs() error {
 // startTick keeps a slow timer going while anything is open.
 func (w *Worker) startTick() {
 	if !w.ticking {
-		w.ticking, w.tickAt = true, max(w.local, w.cl.sim.Now())+w.cl.cfg.ResendAfter/4
+		w.ticking, w.tickAt = true, max(w.Local, w.cl.sim.Now())+w.cl.cfg.ResendAfter/4
 		w.cl.sim.At(w.tickAt, w.cl.kTick, uint32(w.id))
 	}
 }
@@ -523,7 +521,7 @@ func (w *Worker) retransmit() {
 		after := w.resendAfter(ch)
 		for s := ch.oldest; s != ch.next && room; s++ {
 			k := ch.call(s)
-			if k.answered || w.local-k.sentAt < w.cl.later(after, k) {
+			if k.answered || w.Local-k.sentAt < w.cl.later(after, k) {
 				continue
 			}
 			if k.tries == resendMax {
@@ -532,11 +530,11 @@ func (w *Worker) retransmit() {
 			}
 			w.overdue(ch, k)
 			k.tries++
-			k.sentAt = w.local
+			k.sentAt = w.Local
 			w.request(ch, s, k, true, true)
 		}
 		ch.close(w)
-		if ch.owed > 0 && w.local-ch.owedSince >= w.cl.cfg.ResendAfter/4 {
+		if ch.owed > 0 && w.Local-ch.owedSince >= w.cl.cfg.ResendAfter/4 {
 			w.sendAck(ch)
 		}
 	}

@@ -32,19 +32,16 @@ func (c *Co) Word(v uint64) []byte {
 func (cl *Cluster) OnSpoil(f func(machine int)) { cl.spoilers = append(cl.spoilers, f) }
 
 // SpoilScratch has all scratch memory of a machine overwritten when one of its coroutines waits. Tests only.
-func (cl *Cluster) SpoilScratch() { cl.spoils = true }
+func (cl *Cluster) SpoilScratch() { cl.cores.Spoils = true }
 
-// spoil is called at each wait.
-func (c *Co) spoil() {
-	if !c.w.cl.spoils {
-		return
-	}
-	s := &c.w.mc.scratch
+// Spoil overwrites it.
+func (cl above) Spoil(machine int) {
+	s := &cl.machines[machine].scratch
 	s.word = [8]byte{0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5}
 	for i := range s.request[:cap(s.request)] {
 		s.request[:cap(s.request)][i] = 0xa5
 	}
-	for _, f := range c.w.cl.spoilers {
-		f(c.w.machine)
+	for _, f := range cl.spoilers {
+		f(machine)
 	}
 }

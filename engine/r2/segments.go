@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/metrics"
 )
 
@@ -139,7 +140,7 @@ func (w *Worker) granted(ch *channel, h header, payload []byte) {
 // time tells how long an answer takes, for then segments follow each other.
 func (w *Worker) goesOn(ch *channel, k *call, first bool) {
 	w.heard(ch, k, first)
-	k.sentAt, k.tries = w.local, 0
+	k.sentAt, k.tries = w.Local, 0
 }
 
 // awaits is the open request that a message of the server is about; nil: there is none.
@@ -168,7 +169,7 @@ func (w *Worker) answeredInPart(ch *channel, h header, b []byte, back *metrics.S
 	}
 	data := b[segmentHead:]
 	copy(w.cl.segment(k.reply.B, k.got), data)
-	w.charge(w.copyCost(len(data)))
+	w.Charge(w.CopyCost(len(data)))
 	k.got++
 	switch {
 	case k.got == w.cl.segmentsOf(h.size):
@@ -235,7 +236,7 @@ func (w *Worker) requestedInPart(ch *channel, h header, b []byte, slot int, cqe 
 	if w.cl.follows(number, p.have) {
 		data := b[segmentHead:]
 		copy(w.cl.segment(p.message, p.have), data)
-		w.charge(w.copyCost(len(data)))
+		w.Charge(w.CopyCost(len(data)))
 		p.have++
 	} else if !again {
 		return
@@ -257,8 +258,8 @@ func (c *Config) checkSizes() error {
 	if most := max(c.MaxRequest, c.MaxReply) - headerBytes; most > maxSize {
 		return fmt.Errorf("r2: messages of %d bytes, at most %d", most+headerBytes, maxSize+headerBytes)
 	}
-	if c.MaxMessage < max(c.MaxRequest, c.MaxReply) && c.MaxMessage < lineBytes {
-		return fmt.Errorf("r2: segments of %d bytes, at least %d", c.MaxMessage, lineBytes)
+	if c.MaxMessage < max(c.MaxRequest, c.MaxReply) && c.MaxMessage < space.LineBytes {
+		return fmt.Errorf("r2: segments of %d bytes, at least %d", c.MaxMessage, space.LineBytes)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/r2/core"
 )
 
 // SpawnShared starts a thread of its own on the core of a machine's worker thread number core,
@@ -12,37 +13,36 @@ import (
 // sleeps and suspends itself. It has no queue pairs: whatever posts a request panics, and so do
 // non-temporal stores and flushes, which the core's worker may be waiting for. When its machine
 // starts again it begins anew.
-func (cl *Cluster) SpawnShared(m, core int, name string, body func(c *Co)) *Co {
+func (cl *Cluster) SpawnShared(m, on int, name string, body func(c *Co)) *Co {
 	mc := cl.machines[m]
-	hw := cl.fab.Machine(m)
-	switch {
-	case cl.fab.Scheduler() == nil:
-		panic(fmt.Sprintf("r2: thread %s: profile %s has no scheduler", name, cl.fab.Profile().Name))
-	case core < 0 || core >= hw.Cores():
-		panic(fmt.Sprintf("r2: thread %s on core %d of machine %d, which has %d", name, core, m, hw.Cores()))
-	case len(cl.threads) == 1<<16-1:
-		panic("r2: too many threads share cores")
-	}
-	s := cl.shareOf(m, core)
-	w := &Worker{cl: cl, mc: mc, hw: hw, cpu: hw.CPU, id: len(cl.threads), thread: core, machine: m, core: s.core, kind: cl.kThread}
-	_, w.home = hw.Place(core)
-	t := &thread{share: s, w: w, state: fresh}
-	w.timed = t
+	w := &Worker{cl: cl, mc: mc, thread: on, machine: m}
+	t, id := cl.cores.Spawn(&w.Core, m, on, name)
+	w.id = int(id)
+	_, w.home = w.HW.Place(on)
 	if err := w.buffers.initScratch(w, name); err != nil {
 		cl.Fail(err)
 	}
-	t.co = newCo(w, 0, fmt.Sprintf("m%d.t%d.%s", m, core, name), func(c *Co) {
+	c := newCo(w, 0, fmt.Sprintf("m%d.t%d.%s", m, on, name), func(c *Co) {
 		body(c)
-		t.end()
+		t.End()
 	})
-	t.co.rand = *cl.sim.Stream("r2.shared", uint64(w.id))
-	w.cos = []*Co{t.co}
-	s.list = append(s.list, t)
-	cl.threads = append(cl.threads, t)
+	core.SetRand(&c.Program, cl.sim.Stream("r2.shared", uint64(w.id)))
+	w.cos = []*Co{c}
+	t.Runs(&c.Program, sharedLife{c})
 	if mc.life == running {
-		t.begin()
+		t.Begin()
 	}
-	return t.co
+	return c
+}
+
+// sharedLife is what a shared thread's coroutine begins and ends with.
+type sharedLife struct{ c *Co }
+
+func (l sharedLife) Begin() { l.c.begin() }
+
+func (l sharedLife) Stop() {
+	l.c.stop()
+	l.c.w.buffers.reset()
 }
 
 // initScratch gives a shared thread the registered scratch of a coroutine.
@@ -55,121 +55,30 @@ func (b *buffers) initScratch(w *Worker, name string) error {
 	return nil
 }
 
-// begin makes the thread's process and has it run.
-func (t *thread) begin() {
-	t.state = fresh
-	t.co.begin()
-	t.w.current = t.co
-	cl := t.share.cl
-	cl.sim.At(cl.sim.Now(), cl.kWake, uint32(t.w.id))
-}
-
-// end is the end of its body.
-func (t *thread) end() {
-	t.co.sync()
-	t.share.block(ended)
-}
-
-// stop ends it where it is.
-func (t *thread) stop() {
-	w := t.w
-	w.busy -= w.booked()
-	w.local = min(w.local, w.cl.sim.Now())
-	t.co.stop()
-	w.gen++
-	w.current = nil
-	w.buffers.reset()
-	t.state = ended
-}
-
-// event goes on with the thread.
-func (t *thread) event(gen uint32) {
-	w := t.w
-	if w.void(gen) || t.off() || w.postponed() {
-		return
-	}
-	c := w.current
-	w.current = nil
-	w.resume(c)
-}
-
-// wake makes it ready, unless it is at something that Wake does not end: then it is remembered.
-func (t *thread) wake() {
-	switch t.state {
-	case fresh, suspended:
-		t.share.wake(t)
-	case ended:
-	default:
-		t.woken = true
-	}
-}
-
-// finish makes it ready when what it waited for in a state is over.
-func (t *thread) finish(state uint8) {
-	if t.state == state {
-		t.share.wake(t)
-	}
-}
-
-// wait gives the core away until somebody makes the thread ready.
-func (t *thread) wait(state uint8) {
-	c := t.co
-	t.w.current = c
-	t.share.block(state)
-	c.spoil()
-	c.proc.Park()
-}
-
 // sharedThread is the thread of a coroutine that is one of SpawnShared, nil of others.
-func (c *Co) sharedThread() *thread {
-	if t := c.w.timed; t != nil && t.co == c {
-		return t
-	}
-	return nil
-}
+func (c *Co) sharedThread() *core.Thread { return core.ThreadOf(&c.Program) }
 
 // alone panics in the name of a shared thread that does what only workers can.
-func (c *Co) alone(what string) {
-	if c.sharedThread() != nil {
-		panic(fmt.Sprintf("r2: %s by thread %s at %d ps: it shares its core with a worker and has no queue pairs; have a coroutine of the worker do it", what, c.name, c.Now()))
-	}
-}
+func (c *Co) alone(what string) { core.Alone(&c.Program, what) }
 
 // Suspend blocks a shared thread, or a coroutine of a worker, until Wake is called for it. A wake
 // that came before, since the last Suspend returned, is not lost: it returns at once then.
 func (c *Co) Suspend() {
-	t := c.sharedThread()
-	if t == nil {
-		c.suspend()
+	if t := c.sharedThread(); t != nil {
+		t.Suspend()
 		return
 	}
-	c.sync()
-	if t.woken {
-		t.woken = false
-		return
-	}
-	t.wait(suspended)
-}
-
-// Wake ends the Suspend of a shared thread, or has the next one return at once. It takes effect
-// at the instant of the event that is being handled, and costs nobody anything: for a device, or
-// for code that charges for it. See Co.Wake.
-func (cl *Cluster) Wake(c *Co) {
-	t := c.sharedThread()
-	if t == nil {
-		panic(fmt.Sprintf("r2: Wake of %s, which is no thread of SpawnShared", c.name))
-	}
-	cl.sim.At(cl.sim.Now(), cl.kWake, uint32(t.w.id))
-}
-
-// suspend is Suspend of a worker's coroutine.
-func (c *Co) suspend() {
 	if !c.woke {
 		c.suspended = true
 		c.park()
 	}
 	c.woke = false
 }
+
+// Wake ends the Suspend of a shared thread, or has the next one return at once. It takes effect
+// at the instant of the event that is being handled, and costs nobody anything: for a device, or
+// for code that charges for it. See Co.Wake.
+func (cl *Cluster) Wake(c *Co) { cl.cores.Wake(&c.Program) }
 
 // goOn ends a Suspend of a worker's coroutine, on its worker.
 func (c *Co) goOn() {
@@ -187,42 +96,21 @@ func (c *Co) Wake(other *Co) {
 	t := other.sharedThread()
 	switch {
 	case other.w.mc != c.w.mc:
-		panic(fmt.Sprintf("r2: %s wakes %s, which is on another machine", c.name, other.name))
+		panic(fmt.Sprintf("r2: %s wakes %s, which is on another machine", c.Name(), other.Name()))
 	case t == nil && other.w == c.w:
 		other.goOn()
-		return
 	case t == nil:
 		other.w.post(c, mail{wake: other})
-		return
+	default:
+		t.WakeBy(&c.Program)
 	}
-	c.w.charge(t.share.cost.Wake)
-	cl, at := c.w.cl, c.Now()
-	if x := cl.explored; x != nil {
-		at = x.Hold(at)
-	}
-	cl.sim.At(at, cl.kWake, uint32(t.w.id))
 }
-
-// sleep is Sleep of a shared thread.
-func (t *thread) sleep(d Time) {
-	c, cl := t.co, t.share.cl
-	c.sync()
-	c.asleep, c.wakeAt = true, cl.sim.Now()+d
-	cl.sim.At(c.wakeAt, cl.kTimer, c.id)
-	t.wait(asleep)
-}
-
-// BusyPS is the time that its core spent on a shared thread.
-func (c *Co) BusyPS() Time { return c.w.spent() }
-
-// spent is the core's time on a worker or thread by this instant.
-func (w *Worker) spent() Time { return max(0, w.busy+w.stall()-w.booked()) }
 
 // SharedAtWork counts the shared threads, of machines that run, in the middle of their work: all but
 // those that are suspended, asleep or at their end, and those whose work a drain need not wait for.
 func (cl *Cluster) SharedAtWork() (n int) {
-	for _, t := range cl.threads {
-		if t.w.mc.life == running && !t.endless && (t.state <= fresh || t.state == writing) {
+	for _, t := range cl.cores.Threads() {
+		if cl.machines[t.Machine()].life == running && t.AtWork() {
 			n++
 		}
 	}
@@ -231,14 +119,14 @@ func (cl *Cluster) SharedAtWork() (n int) {
 
 // Recovers has a shared thread begin before the others when its machine starts again after a crash. Until it calls Recovered, no
 // other machine reaches this one, and nothing else of it runs.
-func (c *Co) Recovers() { c.sharedThread().recovers = true }
+func (c *Co) Recovers() { c.sharedThread().SetRecovers() }
 
 // Recovering says that the machine waits for the threads that recover what it had.
 func (c *Co) Recovering() bool { return c.w.mc.life == starting }
 
 // Recovered is called once by each thread that recovers, when it has done so.
 func (c *Co) Recovered() {
-	c.sync()
+	core.Sync(&c.Program)
 	cl, mc := c.w.cl, c.w.mc
 	if mc.recovering--; mc.recovering == 0 {
 		cl.sim.At(cl.sim.Now(), cl.kUp, uint32(mc.id))
@@ -246,22 +134,42 @@ func (c *Co) Recovered() {
 }
 
 // Endless says that nobody has to wait for a shared thread's work: what it is at may be cut off anywhere.
-func (c *Co) Endless() { c.sharedThread().endless = true }
+func (c *Co) Endless() { c.sharedThread().SetEndless() }
 
-// doing says what a shared thread is at.
-func (t *thread) doing() string {
-	switch t.state {
-	case suspended:
-		return "suspended"
-	case asleep:
-		return "asleep"
-	case writing:
-		return "waits for the SSD"
-	case ended:
-		return ""
+// LogFile is the file of that name on a machine's SSD, made if there is none.
+func (cl *Cluster) LogFile(m int, name string) *LogFile { return cl.cores.LogFile(m, name) }
+
+// HasSSD says whether the machines have SSDs.
+func (cl *Cluster) HasSSD() bool { return cl.cores.HasSSD() }
+
+// HTMCounts are totals of all regions since time 0.
+func (cl *Cluster) HTMCounts() HTMCounts { return cl.cores.HTMCounts() }
+
+// What cores do for the framework, under the names that protocol code knows.
+type (
+	LogFile   = core.LogFile
+	HTMLock   = core.HTMLock
+	HTMCounts = core.HTMCounts
+	Region    = core.Region
+)
+
+// above is what cores ask of a cluster.
+type above struct{ *Cluster }
+
+func (cl above) Yield(co uint32) {
+	if c := cl.cos[co]; c.index >= 0 && !c.serves {
+		c.Yield()
 	}
-	if t.share.on == t {
-		return "runs"
+}
+
+func (cl above) Sleep(co uint32, d Time) { cl.cos[co].Sleep(d) }
+
+// Actor is whose access it is: a handler's is that of the thread which has called.
+func (cl above) Actor(co uint32) uint64 {
+	c := cl.cos[co]
+	if c.index < 0 {
+		from := c.w.job.from
+		return 1<<62 | uint64(from.Machine)<<32 | uint64(from.Thread)<<16 | uint64(from.Coroutine)
 	}
-	return "waits for its slice of the core"
+	return uint64(co)
 }

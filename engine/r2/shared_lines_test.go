@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
@@ -28,7 +29,7 @@ func counterRate(t *testing.T, cores int, own bool) float64 {
 		thread := 2*k + k/12*(1-24) // the cores of one socket first
 		at := near[0]
 		if own {
-			at = near[thread%2] + Addr(k*lineBytes)
+			at = near[thread%2] + Addr(k*space.LineBytes)
 		}
 		if own || k == 0 {
 			counters = append(counters, at)

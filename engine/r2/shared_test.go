@@ -52,7 +52,7 @@ func TestSharesAreFair(t *testing.T) {
 		}
 		const span = 20 * sim.Millisecond
 		b.run(span)
-		sum := worker.w.spent()
+		sum := worker.BusyPS()
 		for _, c := range list {
 			sum += c.BusyPS()
 		}
@@ -60,7 +60,7 @@ func TestSharesAreFair(t *testing.T) {
 			t.Errorf("the core was busy for %d ps of %d, its threads for %d", total, span, sum)
 		}
 		fair := span / Time(threads+1)
-		for _, had := range append([]Time{worker.w.spent()}, times(list)...) {
+		for _, had := range append([]Time{worker.BusyPS()}, times(list)...) {
 			if off := had - fair; off < -b.f.Scheduler().Latency || off > b.f.Scheduler().Latency {
 				t.Errorf("%d threads: one had %d ps, a fair share is %d; all had %d", threads, had, fair, times(list))
 			}
@@ -177,9 +177,9 @@ func TestWakeUpPreempts(t *testing.T) {
 			c.Sleep(10 * sim.Microsecond)
 		}
 	})
-	before := b.cl.machines[0].workers[0].spent()
+	before := b.cl.machines[0].workers[0].handler.BusyPS()
 	b.run(20 * sim.Millisecond)
-	if had := b.cl.machines[0].workers[0].spent() - before; had < 8*sim.Millisecond {
+	if had := b.cl.machines[0].workers[0].handler.BusyPS() - before; had < 8*sim.Millisecond {
 		t.Errorf("a thread that sleeps a tenth of its time leaves the worker %d ps of 20 ms", had)
 	}
 	if greedy.Preempted() == 0 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/r2/core"
 	"drtmx/engine/sim"
 )
 
@@ -24,12 +25,12 @@ func computes(t *testing.T, threads, th int, fc fabric.Config) (took Time, messa
 	const work = 2 * sim.Millisecond
 	begun, done := Time(0), Time(0)
 	b.cl.Spawn(1, th, func(c *Co) {
-		c.sync()
+		core.Sync(&c.Program)
 		begun = b.s.Now()
 		messages = -len(served)
 		for range 20 {
-			c.Compute(int(work / 20 * c.w.cpu.MHz / 1_000_000))
-			c.sync()
+			c.Compute(int(work / 20 * c.w.CPU.MHz / 1_000_000))
+			core.Sync(&c.Program)
 		}
 		done = b.s.Now()
 		messages += len(served)
@@ -71,22 +72,22 @@ func TestSoftirqIsTakenFromTheThreadOnItsCore(t *testing.T) {
 func TestSoftirqTakesFromPollingInVain(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 1, Coroutines: 1}, oneQueue(t))
 	b.run(100 * sim.Microsecond)
-	mc, before := b.cl.machines[1], b.cl.BusyPS(1, 0)
+	hw, before := b.f.Machine(1), b.cl.BusyPS(1, 0)
 	for range 50 {
-		if !mc.interrupted(0, 2*sim.Microsecond) {
+		if !hw.Interrupted(0, 2*sim.Microsecond) {
 			t.Fatal("core 0 has a thread that polls")
 		}
 		b.run(10 * sim.Microsecond)
 	}
-	w := mc.workers[0]
-	if busy := b.cl.BusyPS(1, 0) - before; w.local > b.s.Now() || busy != 100*sim.Microsecond {
-		t.Errorf("busy for %d ps of 50 interrupts of 2 us, local time %d at %d", busy, w.local, b.s.Now())
+	w := b.cl.machines[1].workers[0]
+	if busy := b.cl.BusyPS(1, 0) - before; w.Local > b.s.Now() || busy != 100*sim.Microsecond {
+		t.Errorf("busy for %d ps of 50 interrupts of 2 us, local time %d at %d", busy, w.Local, b.s.Now())
 	}
-	if mc.interrupted(1, sim.Microsecond) || w.local > b.s.Now() {
+	if hw.Interrupted(1, sim.Microsecond) || w.Local > b.s.Now() {
 		t.Error("nobody runs on core 1")
 	}
 	// But it sees nothing before an interrupt is over.
-	mc.interrupted(0, 30*sim.Microsecond)
+	hw.Interrupted(0, 30*sim.Microsecond)
 	until, woke := b.s.Now()+30*sim.Microsecond, Time(0)
 	b.cl.Spawn(1, 0, func(c *Co) { woke = c.Now() })
 	b.run(50 * sim.Microsecond)
@@ -100,24 +101,25 @@ func TestSoftirqIsTakenFromASharedThread(t *testing.T) {
 	b := newBed(t, 1, Config{Threads: 1, Coroutines: 1}, oneQueue(t))
 	took := Time(0)
 	b.cl.SpawnShared(0, 5, "computes", func(c *Co) {
-		c.sync()
+		core.Sync(&c.Program)
 		begun := b.s.Now()
 		c.Compute(2200 * 100) // 100 us
-		c.sync()
+		core.Sync(&c.Program)
 		took = b.s.Now() - begun
 		c.Suspend()
 	})
 	b.run(20 * sim.Microsecond)
-	mc, core := b.cl.machines[0], b.cl.shares[0].core
+	at, _ := b.f.Machine(0).Place(5)
+	interrupted := b.f.Machine(0).Interrupted
 	for range 3 {
-		mc.interrupted(core, 7*sim.Microsecond)
+		interrupted(at, 7*sim.Microsecond)
 		b.run(sim.Microsecond)
 	}
 	b.run(200 * sim.Microsecond)
 	if took != 121*sim.Microsecond {
 		t.Errorf("100 us of work took %d ps with 3 interrupts of 7 us", took)
 	}
-	if mc.interrupted(core, sim.Microsecond) {
+	if interrupted(at, sim.Microsecond) {
 		t.Error("the thread is suspended, its core is free")
 	}
 }

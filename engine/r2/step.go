@@ -1,6 +1,9 @@
 package r2
 
-import "drtmx/engine/metrics"
+import (
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2/core"
+)
 
 // Steps has step run on the worker's own stack in place of the coroutine, now and each time that what it posted is
 // complete, until it returns false: then Steps returns. A loop of single requests goes on this way without the
@@ -10,14 +13,14 @@ import "drtmx/engine/metrics"
 // error ends the steps: Wait returns it.
 func (c *Co) Steps(step func() (goesOn bool)) {
 	c.alone("Steps")
-	h := &c.w.cl.hints[c.id]
+	h := &c.w.cl.hints[c.ID()]
 	proc := h.proc
 	c.step, h.proc = step, nil
 	if step() {
-		c.proc.Park()
+		core.Park(&c.Program)
 	}
 	c.step = nil
-	c.w.cl.hints[c.id].proc = proc // h is of before coroutines that were started meanwhile
+	c.w.cl.hints[c.ID()].proc = proc // h is of before coroutines that were started meanwhile
 }
 
 // StepWait begins the wait that the next step ends. False: nothing is under way, and Steps shall return.
@@ -43,10 +46,10 @@ func (c *Co) wait() {
 
 // leave is what ends the coroutine's time on the core.
 func (c *Co) leave() {
-	c.outside("a wait")
+	core.Outside(&c.Program, "a wait")
 	c.charged(metrics.Compute)
-	c.parkedAt = c.w.local
-	c.spoil()
+	c.parkedAt = c.w.Local
+	core.Spoil(&c.Program)
 }
 
 // resume lets a coroutine go on until its next wait.
@@ -54,5 +57,5 @@ func (w *Worker) resume(c *Co) {
 	if c.step != nil && c.err == nil && c.step() {
 		return
 	}
-	c.proc.Resume()
+	core.Resume(&c.Program)
 }

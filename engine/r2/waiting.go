@@ -67,7 +67,7 @@ func (c *Co) serveTicket(t *Ticket) {
 	c.Reset()
 	c.Phase(metrics.PhaseOther, Mode{})
 	rep := w.messages.take(w.cl.MaxReply())
-	start := w.local
+	start := w.Local
 	n := w.cl.waits[t.head.rpc](c, t.from, t.req, rep)
 	if err := c.Wait(); err != nil { // of what it has posted and not waited for
 		w.cl.Fail(fmt.Errorf("r2: handler of %s on machine %d: %w", w.cl.rpcs[t.head.rpc], w.mc.id, err))

@@ -253,13 +253,13 @@ func TestWakeAcrossWorkers(t *testing.T) {
 	b.cl.Spawn(0, 1, func(c *Co) {
 		for i := range 600 { // beyond the end of the other one's work
 			c.Sleep(sim.Microsecond + Time(i)*7*sim.Nanosecond)
-			before := c.w.busy
-			if c.w.mc.workers[0].current != nil {
+			before := c.w.Busy
+			if c.w.mc.workers[0].Current != nil {
 				early++
 			}
 			c.Wake(sleeper)
-			if spent := c.w.busy - before; spent < c.w.cpu.Atomic {
-				t.Fatalf("the wake took %d ps, a locked instruction %d", spent, c.w.cpu.Atomic)
+			if spent := c.w.Busy - before; spent < c.w.CPU.Atomic {
+				t.Fatalf("the wake took %d ps, a locked instruction %d", spent, c.w.CPU.Atomic)
 			}
 		}
 	})

@@ -2,30 +2,23 @@ package r2
 
 import (
 	"drtmx/engine/fabric"
-	"drtmx/engine/fabric/profile"
 	"drtmx/engine/metrics"
+	"drtmx/engine/r2/core"
 	"drtmx/engine/sim"
 )
 
 // Worker is one thread: a loop on its core. Hundreds of them take turns on the
 // host's cache, so what every turn needs comes first.
 type Worker struct {
-	cl    *Cluster
-	local Time // the core is busy until then
-	busy  Time
+	core.Core
+	cl *Cluster
 
-	// The state of the loop. Exactly one work event is pending unless the
-	// worker idles; an event of an older generation is void.
-	gen     uint32
-	idle    bool
+	// The state of the loop. Exactly one work event is pending unless the worker idles.
 	tickDue bool
 	ticking bool
 	full    bool // the last flush found a send queue without room
 	fencing bool // at the end of a turn
-	stalled bool // on its write-combining buffers, from local on
 	mailed  bool // there is mail
-	putOff  bool // interrupts have moved local since its event was planned
-	current *Co  // interrupted: resumes at local time
 	cq      *fabric.CQ
 	batch   []fabric.CQE // polled, see keep
 	next    int          // in batch
@@ -35,15 +28,10 @@ type Worker struct {
 	dirty   []*queuePair // with pending posts
 	rc      []*queuePair // by peer, then emulated; Cluster.perPeer each
 	cross   []*queuePair // by peer: to the RNIC that is not ours
-	timed   *thread      // nil: it has its core to itself
-	kind    sim.Kind     // of its events
-	cpu     profile.CPUCosts
-	hw      *fabric.Machine
-	core    int
-	machine int    // number of mc, without its line
-	thread  int    // on it
-	lkey    uint32 // of its buffers
-	rings   *rings // nil: none
+	machine int          // number of mc, without its line
+	thread  int          // on it
+	lkey    uint32       // of its buffers
+	rings   *rings       // nil: none
 	ud      *queuePair
 	out     []*channel // by machine: to our mate there, before others
 	owing   int        // channels on which owedWaiting receipts are owed, or more
@@ -67,11 +55,9 @@ type Worker struct {
 	tickAt      Time         // when the next tick is, while ticking
 	unconfirmed int          // passive requests without receipt
 	kept        []fabric.CQE // batch of an interrupted turn
-	begun       Time         // when it last began, or saw something after polls in vain: what is before is no work
 	turn        []int        // round robin over rc[peer]
 	chans       []*channel   // all, those that others opened towards us too
 	rand        *Rand
-	region      *Region // nil: there was none yet
 
 	own      job       // of a request of a thread to itself that may be deferred
 	deferred *Ticket   // of the request that is being handled; nil: it is not
@@ -84,13 +70,9 @@ type Worker struct {
 }
 
 func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
-	hw := cl.fab.Machine(mc.id)
-	w := &Worker{
-		cl: cl, mc: mc, hw: hw, cpu: hw.CPU, id: id, thread: thread,
-		idle: true, machine: mc.id, kind: cl.kWork,
-		rand: cl.sim.Stream("r2.worker", uint64(id)),
-	}
-	w.core, w.home = hw.Place(thread)
+	w := &Worker{cl: cl, mc: mc, id: id, thread: thread, machine: mc.id, rand: cl.sim.Stream("r2.worker", uint64(id))}
+	w.Init(cl.cores, mc.id, thread, cl.kWork, uint32(id), w.lookAround)
+	_, w.home = w.HW.Place(thread)
 	w.ready.init(cl.cfg.Coroutines + 1)
 	w.refill = make([]fabric.RecvWR, 0, min(cl.cfg.PollBatch, w.recvDepth()))
 	w.answer = make([]byte, cl.MaxReply())
@@ -106,81 +88,54 @@ func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 // begin begins the thread's time when its machine starts, or a moment later: the
 // threads of a real process do not start at the same instant.
 func (w *Worker) begin(at Time) {
-	w.local = at + Time(w.rand.Uint64n(uint64(2*sim.Microsecond)))
-	w.begun = w.local
+	w.Local = at + Time(w.rand.Uint64n(uint64(2*sim.Microsecond)))
+	w.Begun = w.Local
 }
 
-// booked is the work that lies beyond this instant.
-func (w *Worker) booked() Time { return max(0, w.local-max(w.cl.sim.Now(), w.begun)) }
-
-// stall is how long the core has waited by now for its write-combining buffers.
-func (w *Worker) stall() Time {
-	if !w.stalled || w.timed != nil && w.timed.share.on != w.timed {
-		return 0
-	}
-	return max(0, w.cl.sim.Now()-w.local)
-}
-
-// goOn ends a stall, which was work of the core: it could do nothing else.
-func (w *Worker) goOn() {
-	w.charge(w.stall())
-	w.stalled = false
-}
-
-// charge spends time on the core.
-func (w *Worker) charge(d Time) {
-	w.local += d
-	w.busy += d
-}
-
-// schedule makes the next work event.
-func (w *Worker) schedule(at Time) {
-	w.idle = false
-	w.gen++
-	w.cl.sim.At(at, w.kind, uint32(w.id)|w.gen<<16)
+// lookAround has an idle worker that gets its core back see whether there is something to do.
+func (w *Worker) lookAround() {
+	w.cq.Disarm()
+	w.rest()
 }
 
 // wake gets an idle worker to look around.
 func (w *Worker) wake() {
-	if !w.idle {
+	if !w.Idle {
 		return
 	}
 	w.cq.Disarm()
-	w.schedule(max(w.cl.sim.Now(), w.local))
+	w.Schedule(max(w.cl.sim.Now(), w.Local))
 }
-
-// void says that a work event is of an older generation.
-func (w *Worker) void(gen uint32) bool { return gen != w.gen&0xffff }
 
 // event is one turn of the loop, or the continuation of one that was
 // interrupted because code on it had to wait for its core's local time.
 func (w *Worker) event(gen uint32) {
-	if w.void(gen) || w.timed != nil && w.timed.off() {
+	if w.Void(gen) || w.Off() {
 		return
 	}
-	w.idle = false
-	if w.postponed() {
+	w.Idle = false
+	if w.Postponed() {
 		return
 	}
 	if w.fencing {
 		w.fence()
 		return
 	}
-	if c := w.current; c != nil {
-		w.current = nil
-		if w.resume(c); w.current != nil {
+	if c := w.Current; c != nil {
+		w.Current = nil
+		if core.Resume(c); w.Current != nil {
 			return
 		}
 	} else if w.alignPoll(); w.next == len(w.batch) {
 		w.poll()
 	}
-	if w.work(); w.current != nil {
+	if w.work(); w.Current != nil {
 		w.keep()
 		return
 	}
-	if len(w.dirty) > 0 && w.hw.Streaming(w.core) {
+	if len(w.dirty) > 0 && w.HW.Streaming(w.Number) {
 		w.fencing = true
-		w.schedule(w.local)
+		w.Schedule(w.Local)
 		return
 	}
 	w.flush()
@@ -190,13 +145,13 @@ func (w *Worker) event(gen uint32) {
 // fence is the sfence in front of the doorbells: drivers have one there, and it
 // waits for the non-temporal stores of this turn.
 func (w *Worker) fence() {
-	if !w.hw.Await(w.core, true, w.cl.kWork, uint32(w.id)|(w.gen+1)<<16) {
-		w.gen++
-		w.stalled = true
+	if !w.HW.Await(w.Number, true, w.cl.kWork, w.Next()) {
+		w.Gen++
+		w.Stalled = true
 		return
 	}
 	w.fencing = false
-	w.goOn()
+	w.EndStall()
 	w.flush()
 	w.rest()
 }
@@ -213,19 +168,19 @@ func (w *Worker) keep() {
 // alignPoll moves a core that span on an empty queue to the poll that sees
 // what has arrived. Part of that poll lies ahead, and is no work either.
 func (w *Worker) alignPoll() {
-	if gap := w.cl.sim.Now() - w.local; gap > 0 {
-		p := w.cpu.PollEmpty
-		w.local += (gap + p - 1) / p * p
-		w.begun = w.local
+	if gap := w.cl.sim.Now() - w.Local; gap > 0 {
+		p := w.CPU.PollEmpty
+		w.Local += (gap + p - 1) / p * p
+		w.Begun = w.Local
 	}
 }
 
 func (w *Worker) poll() {
 	n := w.cq.Poll(w.cl.polled)
 	w.batch, w.next = w.cl.polled[:n], 0
-	w.charge(w.cpu.PollEmpty + Time(n)*w.cpu.PollCQE)
-	if !w.hw.DDIO(w.hw.CoreSocket(w.core)) { // completions come from memory (§2.3.4.1)
-		w.charge(Time(n) * w.cpu.MemoryLine)
+	w.Charge(w.CPU.PollEmpty + Time(n)*w.CPU.PollCQE)
+	if !w.HW.DDIO(w.HW.CoreSocket(w.Number)) { // completions come from memory (§2.3.4.1)
+		w.Charge(Time(n) * w.CPU.MemoryLine)
 	}
 	if r := w.rings; r != nil {
 		r.at, r.found = 0, false
@@ -240,12 +195,12 @@ func (w *Worker) work() {
 	for w.next < len(w.batch) {
 		cqe := &w.batch[w.next]
 		w.next++
-		if w.complete(cqe); w.current != nil {
+		if w.complete(cqe); w.Current != nil {
 			return
 		}
 	}
 	if w.rings != nil && !w.running {
-		if w.lookAtRings(); w.current != nil {
+		if w.lookAtRings(); w.Current != nil {
 			return
 		}
 	}
@@ -254,7 +209,7 @@ func (w *Worker) work() {
 		w.retransmit()
 	}
 	if w.mailed {
-		if w.readMail(); w.current != nil {
+		if w.readMail(); w.Current != nil {
 			return
 		}
 	}
@@ -263,9 +218,9 @@ func (w *Worker) work() {
 	}
 	for w.ready.head < w.until {
 		c := w.ready.pop()
-		w.charge(w.cpu.CoroutineSwitch)
+		w.Charge(w.CPU.CoroutineSwitch)
 		c.woken()
-		if w.resume(c); w.current != nil {
+		if w.resume(c); w.Current != nil {
 			return
 		}
 	}
@@ -287,12 +242,12 @@ func (w *Worker) co(short uint16) *Co {
 // something arrives.
 func (w *Worker) rest() {
 	if w.ready.len() > 0 || w.tickDue || w.mailed || w.cq.Len() > 0 || w.spins() {
-		w.schedule(w.local)
+		w.Schedule(w.Local)
 		return
 	}
-	w.idle = true
-	w.gen++
-	w.cq.Arm(w.local, w.cl.kWork, uint32(w.id)|w.gen<<16)
+	w.Idle = true
+	w.cq.Arm(w.Local, w.cl.kWork, w.Next())
+	w.Gen++
 }
 
 // makeReady queues a coroutine and wakes its worker.
@@ -315,7 +270,7 @@ func (w *Worker) done(c *Co, stamp *metrics.Stamp) {
 	c.pending--
 	if c.pending == 0 && c.waiting {
 		c.waiting = false
-		c.attribute(stamp, w.local-c.parkedAt)
+		c.attribute(stamp, w.Local-c.parkedAt)
 		w.ready.push(c)
 	}
 }

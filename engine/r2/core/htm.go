@@ -1,4 +1,4 @@
-package r2
+package core
 
 import (
 	"encoding/binary"
@@ -36,7 +36,7 @@ const (
 // Region is a run of a body: as a hardware transaction, or under the fallback lock.
 // It is valid in the body only.
 type Region struct {
-	c     *Co
+	p     *Program
 	s     *host.Speculation
 	state regionState
 	by    host.Intruder
@@ -71,16 +71,14 @@ const bySwitch = host.ByCore + 1
 //
 // body must be a function of what it loads, and must reset what it sets outside: it may run
 // several times. It may use nothing but the Region: it cannot post, wait or sleep.
-func (c *Co) HTM(l *HTMLock, body func(t *Region)) {
-	w := c.w
+func (p *Program) HTM(l *HTMLock, body func(t *Region)) {
+	w := p.w
 	t := w.region
 	if t == nil {
-		t = &Region{}
-		t.s = w.hw.NewSpeculation(w.core, t.touched)
-		w.region = t
+		t = Watch(w, nil)
 	}
-	c.outside("a region")
-	t.c = c
+	Outside(p, "a region")
+	t.p = p
 	for conflicts, refusals := 0, 0; ; {
 		if conflicts < htmConflicts {
 			t.try(l, body)
@@ -90,14 +88,14 @@ func (c *Co) HTM(l *HTMLock, body func(t *Region)) {
 		switch {
 		case t.given:
 			if refusals++; refusals == htmRefusals {
-				panic(fmt.Sprintf("r2: %s at %d ps: a region has ended itself %d times in a row; what it waits for does not happen", c.name, w.local, refusals))
+				panic(fmt.Sprintf("r2: %s at %d ps: a region has ended itself %d times in a row; what it waits for does not happen", p.Name(), w.Local, refusals))
 			}
 			t.letOthers()
 		case t.full:
 			conflicts = htmConflicts
 		case t.state == hit:
 			conflicts++
-			c.backOff(conflicts)
+			p.backOff(conflicts)
 		default:
 			t.state = noRegion
 			return
@@ -105,12 +103,24 @@ func (c *Co) HTM(l *HTMLock, body func(t *Region)) {
 	}
 }
 
+// Watch makes a core's region. heeds says which accesses of others end it: all if it is nil, others where tests plant a fault.
+func Watch(w *Core, heeds func(by host.Intruder) bool) *Region {
+	t := &Region{}
+	t.s = w.HW.NewSpeculation(w.Number, func(by host.Intruder) {
+		if heeds == nil || heeds(by) {
+			t.touched(by)
+		}
+	})
+	w.region = t
+	return t
+}
+
 // backOff is a random time after a conflict, on average as long as an abort takes, and twice as long after each that
 // follows. Two regions that begin again at once end each other in step until both take the lock, and whoever takes it ends all.
 // Assumed: the thesis does not say how its regions are tried again.
-func (c *Co) backOff(conflicts int) {
-	most := 2 * c.w.cpu.HTMAbort << (min(conflicts, longestBackOff) - 1)
-	c.w.charge(Time(c.rand.Uint64n(uint64(most) + 1)))
+func (p *Program) backOff(conflicts int) {
+	most := 2 * p.w.CPU.HTMAbort << (min(conflicts, longestBackOff) - 1)
+	p.w.Charge(Time(p.rand.Uint64n(uint64(most) + 1)))
 }
 
 // longestBackOff is the conflict after which it no longer grows: 4 us on average, several regions.
@@ -120,11 +130,11 @@ const longestBackOff = 7
 // which it begins: then its lines are watched for as long as what it did takes the core,
 // and its stores are made at the end of that.
 func (t *Region) try(l *HTMLock, body func(t *Region)) {
-	c, w := t.c, t.c.w
-	counts := &w.cl.htm
+	p, w := t.p, t.p.w
+	counts := &w.sys.htm
 	for {
-		w.charge(w.cpu.HTMBegin)
-		c.sync()
+		w.Charge(w.CPU.HTMBegin)
+		p.sync()
 		counts.Regions++
 		t.begin(inBody)
 		t.s.Begin()
@@ -132,18 +142,18 @@ func (t *Region) try(l *HTMLock, body func(t *Region)) {
 			break
 		}
 		counts.LockTaken++
-		t.stop(w.local)
-		c.awaitFree(l)
+		t.stop(w.Local)
+		p.awaitFree(l)
 	}
 	body(t)
 	switch {
 	case t.given, t.full:
-		w.charge(t.ended - w.local)
+		w.Charge(t.ended - w.Local)
 	default:
-		w.charge(w.cpu.HTMCommit)
+		w.Charge(w.CPU.HTMCommit)
 	}
 	t.state = live
-	c.sync()
+	p.sync()
 	switch {
 	case t.state == hit:
 		t.full, t.given = false, false
@@ -155,16 +165,16 @@ func (t *Region) try(l *HTMLock, body func(t *Region)) {
 		default:
 			counts.Switch++
 		}
-		w.charge(w.cpu.HTMAbort)
+		w.Charge(w.CPU.HTMAbort)
 	case t.given:
 		counts.Explicit++
-		t.stop(w.local)
+		t.stop(w.Local)
 	case t.full:
 		counts.Capacity++
-		t.stop(w.local)
+		t.stop(w.Local)
 	default:
-		if w.cl.explored != nil {
-			t.s.Each(func(line Addr, written bool) { c.noted(line, lineBytes, written) })
+		if w.sys.Explored != nil {
+			t.s.Each(func(line Addr, written bool) { p.noted(line, lineBytes, written) })
 		}
 		t.s.Commit()
 		counts.Commits++
@@ -178,32 +188,32 @@ func (t *Region) begin(s regionState) {
 
 // stop ends a transaction of which nothing stays.
 func (t *Region) stop(at Time) {
-	w := t.c.w
+	w := t.p.w
 	t.state = noRegion
 	t.s.End()
-	w.charge(at + w.cpu.HTMAbort - w.local)
+	w.Charge(at + w.CPU.HTMAbort - w.Local)
 }
 
 // touched is called when another one has touched a line of the transaction: it is over at
 // once, and the core does not do what the body would still have taken.
 func (t *Region) touched(by host.Intruder) {
-	w := t.c.w
+	w := t.p.w
 	if t.state != live {
-		panic(fmt.Sprintf("r2: %s at %d ps: the body of a region accesses memory past the Region", t.c.name, w.cl.sim.Now()))
+		panic(fmt.Sprintf("r2: %s at %d ps: the body of a region accesses memory past the Region", t.p.Name(), w.sys.Sim.Now()))
 	}
 	t.state, t.by = hit, by
 	t.s.End()
-	if left := w.local - w.cl.sim.Now(); left > 0 {
-		w.charge(-left)
-		w.schedule(w.local)
+	if left := w.Local - w.sys.Sim.Now(); left > 0 {
+		w.Charge(-left)
+		w.Schedule(w.Local)
 	}
 }
 
 // fallBack runs the body under the lock.
 func (t *Region) fallBack(l *HTMLock, body func(t *Region)) {
-	c, counts := t.c, &t.c.w.cl.htm
-	for c.LocalCAS(l.Addr, 0, uint64(c.id)+1) != 0 {
-		c.awaitFree(l)
+	p, counts := t.p, &t.p.w.sys.htm
+	for p.LocalCAS(l.Addr, 0, uint64(p.id)+1) != 0 {
+		p.awaitFree(l)
 	}
 	counts.Fallbacks++
 	t.begin(locked)
@@ -212,21 +222,21 @@ func (t *Region) fallBack(l *HTMLock, body func(t *Region)) {
 		counts.Explicit++
 	}
 	t.state = noRegion
-	c.Store64(l.Addr, 0)
+	p.Store64(l.Addr, 0)
 }
 
 // awaitFree spins until the lock is free: the core sees that when it has the lock's line
 // again. A thread that shares its core does so for as long as the shortest sleep takes, and then
 // sleeps: it may have taken the core from the very thread that has the lock, and would spin for its
 // whole slice.
-func (c *Co) awaitFree(l *HTMLock) {
-	t, from := c.sharedThread(), c.Now()
-	for c.Load64(l.Addr) != 0 {
-		if t != nil && c.Now()-from > lockNap {
-			t.sleep(lockNap)
+func (p *Program) awaitFree(l *HTMLock) {
+	t, from := ThreadOf(p), p.Now()
+	for p.Load64(l.Addr) != 0 {
+		if t != nil && p.Now()-from > lockNap {
+			t.Sleep(lockNap)
 			continue
 		}
-		c.w.charge(c.w.cpu.LineTransfer)
+		p.w.Charge(p.w.CPU.LineTransfer)
 	}
 }
 
@@ -234,11 +244,10 @@ func (c *Co) awaitFree(l *HTMLock) {
 const lockNap = 50_000_000
 
 // letOthers is the time after a region that has ended itself. A handler runs to completion:
-// the other coroutines of its thread have no turn.
+// the other programs of its thread have no turn.
 func (t *Region) letOthers() {
-	if t.state = noRegion; t.c.index >= 0 && !t.c.serves {
-		t.c.Yield()
-	}
+	t.state = noRegion
+	t.p.w.sys.above.Yield(t.p.id)
 }
 
 // drop ends what a crash has interrupted.
@@ -249,21 +258,25 @@ func (t *Region) drop() {
 	t.state = noRegion
 }
 
-// outside holds that the thread is in no region.
-func (c *Co) outside(what string) {
-	if t := c.w.region; t != nil && t.state != noRegion {
-		panic(fmt.Sprintf("r2: %s at %d ps: %s inside a region", c.name, c.w.local, what))
+// Outside holds that the thread is in no region.
+func Outside(p *Program, what string) {
+	if t := p.w.region; t != nil && t.state != noRegion {
+		inside(p, what)
 	}
+}
+
+func inside(p *Program, what string) {
+	panic(fmt.Sprintf("r2: %s at %d ps: %s inside a region", p.Name(), p.w.Local, what))
 }
 
 // Load returns a view of n bytes, the region's own stores among them. It is valid until
 // the region's next Store.
 func (t *Region) Load(a Addr, n int) []byte {
 	if t.state == locked {
-		return t.c.Load(a, n)
+		return t.p.Load(a, n)
 	}
 	b := t.s.Load(a, n)
-	t.c.access(a, n, host.Load)
+	t.p.access(a, n, host.Load)
 	return b
 }
 
@@ -273,17 +286,17 @@ func (t *Region) Load64(a Addr) uint64 { return binary.LittleEndian.Uint64(t.Loa
 // Store writes b. Nobody else sees it before the region commits.
 func (t *Region) Store(a Addr, b []byte) {
 	if t.given {
-		panic(fmt.Sprintf("r2: %s at %d ps: a region stores after its Abort", t.c.name, t.c.w.local))
+		panic(fmt.Sprintf("r2: %s at %d ps: a region stores after its Abort", t.p.Name(), t.p.w.Local))
 	}
 	t.wrote = true
 	if t.state == locked {
-		t.c.Store(a, b)
+		t.p.Store(a, b)
 		return
 	}
 	room := t.s.Store(a, b)
-	t.c.stored(a, len(b))
+	t.p.stored(a, len(b))
 	if !room && !t.full {
-		t.full, t.ended = true, t.c.w.local
+		t.full, t.ended = true, t.p.w.Local
 	}
 }
 
@@ -294,27 +307,27 @@ func (t *Region) Store64(a Addr, v uint64) {
 }
 
 // Compute charges cycles of the core.
-func (t *Region) Compute(cycles int) { t.c.Compute(cycles) }
+func (t *Region) Compute(cycles int) { t.p.Compute(cycles) }
 
 // Abort has the body run again after others had their turn. The body returns at once
 // after calling it. It must come before the first Store: under the fallback lock nothing
 // takes stores back.
 func (t *Region) Abort() {
 	if t.wrote {
-		panic(fmt.Sprintf("r2: %s at %d ps: a region aborts after a Store, which cannot be taken back under the fallback lock", t.c.name, t.c.w.local))
+		panic(fmt.Sprintf("r2: %s at %d ps: a region aborts after a Store, which cannot be taken back under the fallback lock", t.p.Name(), t.p.w.Local))
 	}
-	t.given, t.ended = true, t.c.w.local
+	t.given, t.ended = true, t.p.w.Local
 }
 
 // ChargeRegion charges a region of hardware transactional memory that computes so many cycles and that nobody ends: of a private
 // structure, whose accesses Touch charges. As an access, it takes no time where ChargeHandler's cycles have it.
-func (c *Co) ChargeRegion(cycles int) {
-	if !c.flat {
-		w := c.w
-		c.Compute(cycles)
-		w.charge(w.cpu.HTMBegin + w.cpu.HTMCommit)
+func (p *Program) ChargeRegion(cycles int) {
+	if !p.flat {
+		w := p.w
+		p.Compute(cycles)
+		w.Charge(w.CPU.HTMBegin + w.CPU.HTMCommit)
 	}
 }
 
 // HTMCounts are totals of all regions since time 0.
-func (cl *Cluster) HTMCounts() HTMCounts { return cl.htm }
+func (sys *System) HTMCounts() HTMCounts { return sys.htm }

@@ -1,4 +1,4 @@
-package r2
+package core
 
 import (
 	"fmt"
@@ -8,17 +8,17 @@ import (
 
 const (
 	logChunk = 64 << 10 // bytes of a log's memory that are allocated and forgotten together
-	logKept  = 64 << 20 // see LogFile.Keep
+	logKept  = 64 << 20 // see LogFile.Most
 )
 
 // LogFile is an append-only file on a machine's SSD, with its bytes. Appended bytes are in the
 // memory of the machine until a shared thread's Sync has made them durable. A crash keeps a
 // prefix: what was durable, and of writes under way the blocks that the disk had accepted.
 //
-// The simulator keeps the newest bytes only, see Keep: offsets go on for ever.
+// The simulator keeps the newest bytes only, see Most: offsets go on for ever.
 type LogFile struct {
-	cl      *Cluster
-	mc      *machine
+	sys     *System
+	machine int
 	disk    *host.SSD
 	name    string
 	chunks  [][]byte
@@ -28,7 +28,7 @@ type LogFile struct {
 	durable int64
 	asked   int64 // up to here Sync has written
 	end     int64
-	most    int64
+	Most    int64      // bytes that are kept: of a longer file the oldest durable ones are forgotten, as by Trim
 	writes  []logWrite // under way, in order
 }
 
@@ -39,28 +39,28 @@ type logWrite struct {
 }
 
 // LogFile is the file of that name on a machine's SSD, made if there is none.
-func (cl *Cluster) LogFile(m int, name string) *LogFile {
-	for _, f := range cl.files {
-		if f.mc.id == m && f.name == name {
+func (sys *System) LogFile(m int, name string) *LogFile {
+	for _, f := range sys.files {
+		if f.machine == m && f.name == name {
 			return f
 		}
 	}
-	f := &LogFile{cl: cl, mc: cl.machines[m], disk: cl.disk(m, "log "+name), name: name, most: logKept}
-	cl.files = append(cl.files, f)
+	f := &LogFile{sys: sys, machine: m, disk: sys.Disk(m, "log "+name), name: name, Most: logKept}
+	sys.files = append(sys.files, f)
 	return f
 }
 
-// disk is a machine's SSD, which somebody asks for.
-func (cl *Cluster) disk(m int, who string) *host.SSD {
-	d := cl.fab.Machine(m).SSD
+// Disk is a machine's SSD, which somebody asks for.
+func (sys *System) Disk(m int, who string) *host.SSD {
+	d := sys.fab.Machine(m).SSD
 	if d == nil {
-		panic(fmt.Sprintf("r2: %s on machine %d: profile %s names no SSD", who, m, cl.fab.Profile().Name))
+		panic(fmt.Sprintf("r2: %s on machine %d: profile %s names no SSD", who, m, sys.fab.Profile().Name))
 	}
 	return d
 }
 
 // HasSSD says whether the machines have SSDs.
-func (cl *Cluster) HasSSD() bool { return cl.fab.Profile().SSD != nil }
+func (sys *System) HasSSD() bool { return sys.fab.Profile().SSD != nil }
 
 // Len is the offset behind the last byte that was appended.
 func (f *LogFile) Len() int64 { return f.end }
@@ -86,7 +86,7 @@ func (f *LogFile) Trim(to int64) {
 // settle takes note of requests that are complete.
 func (f *LogFile) settle() {
 	n := 0
-	for n < len(f.writes) && f.writes[n].done <= f.cl.sim.Now() {
+	for n < len(f.writes) && f.writes[n].done <= f.sys.Sim.Now() {
 		f.durable = max(f.durable, f.writes[n].to)
 		n++
 	}
@@ -111,11 +111,11 @@ func (f *LogFile) append(b []byte) {
 		f.end += int64(n)
 		b = b[n:]
 	}
-	if f.end-f.kept > f.most {
-		f.Trim(f.end - f.most)
+	if f.end-f.kept > f.Most {
+		f.Trim(f.end - f.Most)
 	}
-	if f.end-f.kept > f.most {
-		f.cl.Fail(fmt.Errorf("r2: log %s of machine %d has %d bytes that are not durable: its logger does not keep up", f.name, f.mc.id, f.end-f.durable))
+	if f.end-f.kept > f.Most {
+		f.sys.Sim.Fail(fmt.Errorf("r2: log %s of machine %d has %d bytes that are not durable: its logger does not keep up", f.name, f.machine, f.end-f.durable))
 	}
 }
 
@@ -142,7 +142,7 @@ func (f *LogFile) read(from int64, b []byte) int {
 
 // crash leaves what the disk has.
 func (f *LogFile) crash() {
-	now := f.cl.sim.Now()
+	now := f.sys.Sim.Now()
 	f.settle()
 	for _, w := range f.writes {
 		if now >= w.over {
@@ -165,11 +165,11 @@ func (f *LogFile) crash() {
 
 // Append adds bytes to a log of the coroutine's machine, in its memory. It returns the offset
 // behind them: once Durable is there they survive a crash.
-func (c *Co) Append(f *LogFile, b []byte) (end int64) {
-	if f.mc != c.w.mc {
-		panic(fmt.Sprintf("r2: %s appends to log %s of machine %d", c.name, f.name, f.mc.id))
+func (p *Program) Append(f *LogFile, b []byte) (end int64) {
+	if f.machine != p.w.machine.id {
+		panic(fmt.Sprintf("r2: %s appends to log %s of machine %d", p.Name(), f.name, f.machine))
 	}
-	c.w.charge(c.w.copyCost(len(b)))
+	p.w.Charge(p.w.CopyCost(len(b)))
 	f.append(b)
 	return f.end
 }
@@ -177,69 +177,69 @@ func (c *Co) Append(f *LogFile, b []byte) (end int64) {
 // Sync makes durable what was appended to a log before, and blocks a shared thread until it is.
 // What is appended meanwhile waits for the next Sync: group commit. It returns how far the log
 // is durable.
-func (c *Co) Sync(f *LogFile) (durable int64) {
-	t := c.logger("Sync")
-	if f.mc != c.w.mc {
-		panic(fmt.Sprintf("r2: %s syncs log %s of machine %d", c.name, f.name, f.mc.id))
+func (p *Program) Sync(f *LogFile) (durable int64) {
+	t := Logger(p, "Sync")
+	if f.machine != p.w.machine.id {
+		panic(fmt.Sprintf("r2: %s syncs log %s of machine %d", p.Name(), f.name, f.machine))
 	}
-	if c.sync(); f.asked == f.end {
+	if p.sync(); f.asked == f.end {
 		if f.settle(); len(f.writes) > 0 { // another thread has asked for the rest
-			t.waitForDisk(f.writes[len(f.writes)-1].done)
+			t.WaitForDisk(f.writes[len(f.writes)-1].done)
 		}
 		return f.Durable()
 	}
 	n := int(f.end - f.asked)
-	c.w.charge(f.disk.Call + c.w.copyCost(n))
-	c.sync()
+	p.w.Charge(f.disk.Call + p.w.CopyCost(n))
+	p.sync()
 	from, to := f.asked, f.end // more may have been appended
-	begin, over, done := f.disk.Write(c.w.cl.sim.Now(), f.disk.Blocks(from, int(to-from)))
+	begin, over, done := f.disk.Write(p.w.sys.Sim.Now(), f.disk.Blocks(from, int(to-from)))
 	f.settle()
 	f.writes = append(f.writes, logWrite{from, to, begin, over, done})
 	f.asked = to
-	t.waitForDisk(done)
+	t.WaitForDisk(done)
 	return f.Durable()
 }
 
 // ReadLog reads durable bytes of a log of the coroutine's machine from an offset on, at the disk's
 // time. It returns how many there were; none where they are no longer kept. A shared thread
 // blocks; a worker's coroutine sleeps, which a handler cannot.
-func (c *Co) ReadLog(f *LogFile, from int64, b []byte) int {
+func (p *Program) ReadLog(f *LogFile, from int64, b []byte) int {
 	first, last := f.Kept()
-	if f.mc != c.w.mc || from < first || from >= last || len(b) == 0 {
+	if f.machine != p.w.machine.id || from < first || from >= last || len(b) == 0 {
 		return 0
 	}
 	n := int(min(int64(len(b)), last-from))
-	c.w.charge(f.disk.Call + c.w.copyCost(n))
-	c.sync()
-	now := c.w.cl.sim.Now()
+	p.w.Charge(f.disk.Call + p.w.CopyCost(n))
+	p.sync()
+	now := p.w.sys.Sim.Now()
 	done := f.disk.Read(now, f.disk.Blocks(from, n))
-	if t := c.sharedThread(); t != nil {
-		t.waitForDisk(done)
+	if t := ThreadOf(p); t != nil {
+		t.WaitForDisk(done)
 	} else {
-		c.Sleep(done - now)
+		p.w.sys.above.Sleep(p.id, done-now)
 	}
 	return f.read(from, b[:n])
 }
 
-// logger is the thread of a coroutine that may block.
-func (c *Co) logger(what string) *thread {
-	t := c.sharedThread()
+// Logger is the thread of a coroutine that may block.
+func Logger(p *Program, what string) *Thread {
+	t := ThreadOf(p)
 	if t == nil {
-		panic(fmt.Sprintf("r2: %s by %s, which is no thread of SpawnShared: it would block its worker", what, c.name))
+		panic(fmt.Sprintf("r2: %s by %s, which is no thread of SpawnShared: it would block its worker", what, p.Name()))
 	}
 	return t
 }
 
-// waitForDisk blocks until a request is complete.
-func (t *thread) waitForDisk(done Time) {
+// WaitForDisk blocks until a request is complete.
+func (t *Thread) WaitForDisk(done Time) {
 	t.requests++
-	cl := t.share.cl
-	cl.sim.At(done, cl.kSSD, uint32(t.w.id)|uint32(t.requests)<<16)
+	sys := t.share.sys
+	sys.Sim.At(done, sys.kSSD, t.w.id|uint32(t.requests)<<16)
 	t.wait(writing)
 }
 
 // complete goes on behind the thread's last request; those of before a crash are void.
-func (t *thread) complete(request uint16) {
+func (t *Thread) complete(request uint16) {
 	if request == t.requests {
 		t.finish(writing)
 	}

@@ -1,11 +1,11 @@
-package r2
+package core
 
 import (
 	"drtmx/engine/fabric/profile"
 )
 
 // timeslices is a core of which several threads have slices of time: the worker there, if the machine
-// has one for it, and threads of SpawnShared. It schedules them as Linux's CFS does threads of
+// has one for it, and threads of Spawn. It schedules them as Linux's CFS does threads of
 // equal weight: the one that had least goes on, for its share of the scheduler's latency; a
 // thread that wakes takes the core at once if it is far enough behind. Ends of slices are seen at
 // ticks. A worker polls, so it never sleeps.
@@ -13,13 +13,13 @@ import (
 // A thread leaves the core between two events. What its last one has booked beyond that instant
 // is kept and lies ahead of it when it comes back: its effects are early by that, once in a slice.
 type timeslices struct {
-	cl      *Cluster
+	sys     *System
 	cost    *profile.SchedulerCosts
-	mc      *machine
+	machine *Machine
 	id      uint32 // in the cluster
 	core    int
-	list    []*thread // the worker's first, if there is one
-	on      *thread   // has the core; nil: nobody
+	list    []*Thread // the worker's first, if there is one
+	on      *Thread   // has the core; nil: nobody
 	began   Time      // its slice
 	since   Time      // its virtual runtime is known up to then
 	floor   Time      // least virtual runtime of those that can run; it never falls
@@ -37,15 +37,17 @@ const (
 	ended
 )
 
-// thread is a worker, or a thread of SpawnShared, on a core that has several.
-type thread struct {
+// Thread is a worker, or a thread of Spawn, on a core that has several.
+type Thread struct {
 	share    *timeslices
-	w        *Worker
-	co       *Co // nil: a worker's
+	w        *Core
+	p        *Program // nil: a worker's
+	life     Life     // of p
 	state    uint8
 	woken    bool // while it was not suspended
-	endless  bool // see Endless
-	recovers bool // see Recovers
+	wakeAt   Time // asleep until then
+	endless  bool // see SetEndless
+	recovers bool // see SetRecovers
 	vruntime Time
 	lost     uint64 // how often it was taken off the core
 	requests uint16 // to the SSD
@@ -57,45 +59,44 @@ type thread struct {
 }
 
 // off says that an event comes while its thread has not got the core, which will see to it.
-func (t *thread) off() bool {
+func (t *Thread) off() bool {
 	t.missed = t.missed || t.share.on != t
 	return t.share.on != t
 }
 
 // leave takes the core from a thread.
-func (t *thread) leave(now Time) {
+func (t *Thread) leave(now Time) {
 	w := t.w
 	if r := w.region; r != nil && r.state == live {
 		r.touched(bySwitch)
 	}
-	w.charge(w.stall())
-	t.booked, t.work = max(0, w.local-now), w.booked()
-	w.busy -= t.work
-	w.local = min(w.local, now)
+	w.Charge(w.stall())
+	t.booked, t.work = max(0, w.Local-now), w.booked()
+	w.Busy -= t.work
+	w.Local = min(w.Local, now)
 	t.missed = false
 	t.lost++
 }
 
 // come gives it the core back, after a switch.
-func (t *thread) come(now Time) {
+func (t *Thread) come(now Time) {
 	w, d := t.w, t.share.cost.ContextSwitch
-	w.begun = now + t.booked - t.work
-	w.local = now + d + t.booked
-	w.busy += d + t.work
+	w.Begun = now + t.booked - t.work
+	w.Local = now + d + t.booked
+	w.Busy += d + t.work
 	t.booked, t.work = 0, 0
 	switch {
-	case t.missed || !w.idle && !w.stalled:
-		w.schedule(w.local)
-	case w.idle:
-		w.cq.Disarm()
-		w.rest()
+	case t.missed || !w.Idle && !w.Stalled:
+		w.Schedule(w.Local)
+	case w.Idle:
+		w.goesOn()
 	}
 	t.missed = false
 }
 
 // account adds what the running thread has had since the last call.
 func (s *timeslices) account() {
-	now := s.cl.sim.Now()
+	now := s.sys.Sim.Now()
 	if s.on == nil {
 		s.since = now
 		return
@@ -106,8 +107,8 @@ func (s *timeslices) account() {
 }
 
 // first is the thread that had least of those that can run, but one; nil: there is none.
-func (s *timeslices) first(but *thread) *thread {
-	var first *thread
+func (s *timeslices) first(but *Thread) *Thread {
+	var first *Thread
 	for _, t := range s.list {
 		if t != but && t.state == ready && (first == nil || t.vruntime < first.vruntime) {
 			first = t
@@ -127,8 +128,8 @@ func (s *timeslices) running() (n Time) {
 }
 
 // give has a thread run, whoever did.
-func (s *timeslices) give(t *thread) {
-	now := s.cl.sim.Now()
+func (s *timeslices) give(t *Thread) {
+	now := s.sys.Sim.Now()
 	if s.on != nil {
 		s.on.leave(now)
 	}
@@ -139,7 +140,7 @@ func (s *timeslices) give(t *thread) {
 
 // wake makes a thread ready that was not. One that slept for long gets half a latency of
 // credit, no more; so does a new one, for those of a real process have begun long before.
-func (s *timeslices) wake(t *thread) {
+func (s *timeslices) wake(t *Thread) {
 	s.account()
 	credit := s.floor - s.cost.Latency/2
 	if t.vruntime = max(t.vruntime, credit); t.state == fresh {
@@ -169,7 +170,7 @@ func (s *timeslices) tickOn() {
 	}
 	s.ticking = true
 	s.gen++
-	s.cl.sim.At((s.cl.sim.Now()/s.cost.Tick+1)*s.cost.Tick, s.cl.kTicks, s.id|uint32(s.gen)<<16)
+	s.sys.Sim.At((s.sys.Sim.Now()/s.cost.Tick+1)*s.cost.Tick, s.sys.kTicks, s.id|uint32(s.gen)<<16)
 }
 
 // tick ends the slice of a thread that had its share of the latency, or that is ahead of the
@@ -185,37 +186,37 @@ func (s *timeslices) tick(gen uint16) {
 		return
 	}
 	slice := max(s.cost.Latency/n, s.cost.MinGranularity)
-	ran, next := s.cl.sim.Now()-s.began, s.first(s.on)
+	ran, next := s.sys.Sim.Now()-s.began, s.first(s.on)
 	switch over := ran > slice || ran >= s.cost.MinGranularity && s.on.vruntime-next.vruntime > slice; {
 	case over && next.vruntime <= s.on.vruntime:
 		s.give(next)
 	case over:
-		s.began = s.cl.sim.Now()
+		s.began = s.sys.Sim.Now()
 	}
 	s.tickOn()
 }
 
 // shareOf is the share of a thread's core, made if it has none.
-func (cl *Cluster) shareOf(m, core int) *timeslices {
-	if cl.shares == nil { // not before: event kinds are part of every run's digest
-		cl.kThread = cl.sim.Register("r2.thread", func(a uint32) { cl.threads[a&0xffff].event(a >> 16) })
-		cl.kTicks = cl.sim.Register("r2.tick.shared", func(a uint32) { cl.shares[a&0xffff].tick(uint16(a >> 16)) })
-		cl.kSSD = cl.sim.Register("r2.ssd", func(a uint32) { cl.threads[a&0xffff].complete(uint16(a >> 16)) })
-		cl.kWake = cl.sim.Register("r2.wake", func(a uint32) { cl.threads[a].wake() })
+func (sys *System) shareOf(m, core int) *timeslices {
+	if sys.shares == nil { // not before: event kinds are part of every run's digest
+		sys.kThread = sys.Sim.Register("r2.thread", func(a uint32) { sys.threads[a&0xffff].event(a >> 16) })
+		sys.kTicks = sys.Sim.Register("r2.tick.shared", func(a uint32) { sys.shares[a&0xffff].tick(uint16(a >> 16)) })
+		sys.kSSD = sys.Sim.Register("r2.ssd", func(a uint32) { sys.threads[a&0xffff].complete(uint16(a >> 16)) })
+		sys.kWake = sys.Sim.Register("r2.wake", func(a uint32) { sys.threads[a].wake() })
 	}
-	mc := cl.machines[m]
-	place, _ := cl.fab.Machine(m).Place(core)
-	for _, s := range cl.shares {
-		if s.mc == mc && s.core == place {
+	mc := sys.machines[m]
+	place, _ := mc.hw.Place(core)
+	for _, s := range mc.shares {
+		if s.core == place {
 			return s
 		}
 	}
-	s := &timeslices{cl: cl, mc: mc, id: uint32(len(cl.shares)), core: place, cost: cl.fab.Scheduler()}
-	cl.shares = append(cl.shares, s)
+	s := &timeslices{sys: sys, machine: mc, id: uint32(len(sys.shares)), core: place, cost: sys.fab.Scheduler()}
+	sys.shares = append(sys.shares, s)
 	mc.shares = append(mc.shares, s)
-	if core < len(mc.workers) {
-		w := mc.workers[core]
-		w.timed = &thread{share: s, w: w}
+	if core < len(mc.cores) {
+		w := mc.cores[core]
+		w.timed = &Thread{share: s, w: w}
 		s.list = append(s.list, w.timed)
 		s.start()
 	}
@@ -224,12 +225,12 @@ func (cl *Cluster) shareOf(m, core int) *timeslices {
 
 // start makes the worker ready, when its machine starts. The core is its own unless a thread that has just recovered has it.
 func (s *timeslices) start() {
-	if len(s.list) == 0 || s.list[0].co != nil {
+	if len(s.list) == 0 || s.list[0].p != nil {
 		return
 	}
 	s.list[0].state = ready
 	if s.on == nil {
-		s.on, s.began, s.since = s.list[0], s.cl.sim.Now(), s.cl.sim.Now()
+		s.on, s.began, s.since = s.list[0], s.sys.Sim.Now(), s.sys.Sim.Now()
 	}
 	s.tickOn()
 }
@@ -237,11 +238,11 @@ func (s *timeslices) start() {
 // stop ends all threads at a crash.
 func (s *timeslices) stop() {
 	for _, t := range s.list {
-		if t.co != nil {
+		if t.p != nil {
 			t.stop()
 		}
-		*t = thread{
-			share: s, w: t.w, co: t.co, endless: t.endless, recovers: t.recovers,
+		*t = Thread{
+			share: s, w: t.w, p: t.p, life: t.life, endless: t.endless, recovers: t.recovers,
 			vruntime: s.floor, lost: t.lost, requests: t.requests + 1, state: ended,
 		}
 	}
