@@ -58,7 +58,7 @@ var rows = [][]string{
 	{"engine/batch", "engine/explore"},
 	{"dashboard/charts/palette"},
 	{"dashboard/charts"},
-	{"cluster/runs", "cluster/shell", "cluster/tidy", "cluster/whole", "cluster/words"},
+	{"cluster/atomicfile", "cluster/runs", "cluster/shell", "cluster/tidy", "cluster/words"},
 	{"cluster/strictjson", "cluster/system", "cluster/work"},
 	{"cluster/keep", "cluster/session"},
 	{"cluster/lab", "cluster/twin"},

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/atomicfile"
 	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/cluster/session"
-	"drtmx/cluster/whole"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
 	"drtmx/engine/batch"
@@ -335,7 +335,7 @@ func readResult(path string) (*result.Result, error) {
 	bad := func(rule string) error {
 		return &experiment.SpecError{Field: "result", Value: path, Rule: rule, Next: "give a file that drtmx run --json wrote, of one seed"}
 	}
-	b, err := whole.ReadUpTo(path, resultLimit)
+	b, err := atomicfile.ReadUpTo(path, resultLimit)
 	if err != nil {
 		return nil, bad(err.Error())
 	}

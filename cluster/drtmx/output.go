@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"drtmx/cluster/whole"
+	"drtmx/cluster/atomicfile"
 	"drtmx/engine/experiment"
 )
 
@@ -152,7 +152,7 @@ func replaceFile(path string, b []byte) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return whole.Replace(place, b, 0o644)
+	return atomicfile.Replace(place, b, 0o644)
 }
 
 var errNoPlace = errors.New("not a file of a folder")

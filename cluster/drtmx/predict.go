@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drtmx/cluster/whole"
+	"drtmx/cluster/atomicfile"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
 	"drtmx/notebooks/figures/prediction"
@@ -122,7 +122,7 @@ func predictionsError(flag, path string, err error) error {
 
 // columns are those of a file. A name that is there already gets that of the file.
 func columns(path string, have *prediction.Table) (*prediction.Table, error) {
-	text, err := whole.Read(path, predictionsLimit)
+	text, err := atomicfile.Read(path, predictionsLimit)
 	if err != nil {
 		return nil, predictionsError("with", path, err)
 	}
@@ -187,7 +187,7 @@ func (f *predictFlags) keep(now *prediction.Table) error {
 
 // recorded is what is in the file.
 func (f *predictFlags) recorded() (*prediction.Table, error) {
-	text, err := whole.Read(f.record, predictionsLimit)
+	text, err := atomicfile.Read(f.record, predictionsLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &prediction.Table{Rows: []prediction.Row{}}, nil
 	}

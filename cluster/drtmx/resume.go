@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/atomicfile"
 	"drtmx/cluster/runs"
-	"drtmx/cluster/whole"
 	"drtmx/engine/experiment"
 )
 
@@ -51,7 +51,7 @@ func noteBegun(ctx context.Context) (ended func(err error)) {
 	}
 	args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--fresh" }) // what it has computed is fresh
 	text, err := json.Marshal(begun{args, dir})
-	if err != nil || os.MkdirAll(filepath.Dir(file), 0o755) != nil || whole.Replace(file, text, 0o600) != nil {
+	if err != nil || os.MkdirAll(filepath.Dir(file), 0o755) != nil || atomicfile.Replace(file, text, 0o600) != nil {
 		return none
 	}
 	return func(err error) {
@@ -71,7 +71,7 @@ func resume(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	text, err := whole.ReadUpTo(file, begunLimit)
+	text, err := atomicfile.ReadUpTo(file, begunLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return refused("no sweep was interrupted", "give the sweep again: what is computed is kept")
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"drtmx/cluster/whole"
+	"drtmx/cluster/atomicfile"
 	"drtmx/engine/experiment"
 )
 
@@ -128,7 +128,7 @@ func CheckSecret(flag, path string) error {
 	if path == "" {
 		return nil
 	}
-	if _, err := whole.Read(path, SecretLimitBytes); err != nil {
+	if _, err := atomicfile.Read(path, SecretLimitBytes); err != nil {
 		return &experiment.SpecError{Field: flag, Value: path, Rule: err.Error(), Next: "name a regular file"}
 	}
 	return nil

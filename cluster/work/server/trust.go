@@ -11,7 +11,7 @@ import (
 	natsd "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 
-	"drtmx/cluster/whole"
+	"drtmx/cluster/atomicfile"
 	"drtmx/cluster/work"
 	"drtmx/engine/experiment"
 )
@@ -30,7 +30,7 @@ var errTrust = errors.New("is of another server")
 // trust makes the server accept the credentials in a file only. Where there is none, it is made together with what the server
 // needs, which stands in kept.
 func trust(opts *natsd.Options, creds, kept string) error {
-	text, err := whole.Read(creds, work.SecretLimitBytes)
+	text, err := atomicfile.Read(creds, work.SecretLimitBytes)
 	var t trusted
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -56,7 +56,7 @@ func trust(opts *natsd.Options, creds, kept string) error {
 
 // known is what stands beside the streams, if it is about these credentials.
 func known(creds, kept string) (t trusted, err error) {
-	text, err := whole.Read(kept, work.SecretLimitBytes)
+	text, err := atomicfile.Read(kept, work.SecretLimitBytes)
 	if err != nil {
 		return t, errTrust
 	}

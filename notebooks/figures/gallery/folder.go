@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"drtmx/cluster"
-	"drtmx/cluster/whole"
+	"drtmx/cluster/atomicfile"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
@@ -102,12 +102,12 @@ func (g *Gallery) read() error {
 	if err != nil {
 		return refuse("is a file, and a gallery is a folder", "name a folder")
 	}
-	names = slices.DeleteFunc(names, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), whole.Unfinished) })
+	names = slices.DeleteFunc(names, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), atomicfile.Unfinished) })
 	if len(names) == 0 {
 		return nil
 	}
 	const other = "name another folder, or one that is empty"
-	text, err := whole.ReadUpTo(filepath.Join(g.o.Dir, stateFile), stateLimit)
+	text, err := atomicfile.ReadUpTo(filepath.Join(g.o.Dir, stateFile), stateLimit)
 	if err != nil {
 		return refuse("has files in it and is no gallery", other)
 	}
@@ -214,7 +214,7 @@ func (g *Gallery) keep() error {
 // write replaces a file of the folder.
 func (g *Gallery) write(name string, text []byte) error {
 	path := filepath.Join(g.o.Dir, name)
-	if err := whole.Replace(path, text, 0o644); err != nil {
+	if err := atomicfile.Replace(path, text, 0o644); err != nil {
 		return fmt.Errorf("%s: %w", path, errors.Unwrap(err))
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/cluster/atomicfile"
 	"drtmx/cluster/runs/runstest"
-	"drtmx/cluster/whole"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
 )
@@ -216,7 +216,7 @@ func TestKilledBeforeTheIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, whole.Unfinished+"X"), []byte("half"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, atomicfile.Unfinished+"X"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	g := opened(t, Options{Dir: dir, Scale: figures.Quick})
@@ -225,7 +225,7 @@ func TestKilledBeforeTheIndex(t *testing.T) {
 	}
 	consistent(t, dir)
 	only := t.TempDir() // killed before its first file had a name
-	if err := os.WriteFile(filepath.Join(only, whole.Unfinished+"X"), []byte("half"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(only, atomicfile.Unfinished+"X"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	opened(t, Options{Dir: only, Scale: figures.Quick})

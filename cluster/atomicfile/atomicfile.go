@@ -1,6 +1,6 @@
-// Package whole reads and writes files as a whole: a file is as it was or as it will be at any time, also when its writer is
+// Package atomicfile reads and writes files as a whole: a file is as it was or as it will be at any time, also when its writer is
 // killed. What it leaves out: several writers of one file, of which the last one wins.
-package whole
+package atomicfile
 
 import (
 	"crypto/rand"
