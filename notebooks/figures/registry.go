@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures/chapter2"
 	"drtmx/notebooks/figures/chapter3"
@@ -30,13 +31,13 @@ var byChapter = sync.OnceValue(func() []*figure.Definition {
 var definitions = sync.OnceValue(func() []*figure.Definition { return withRecorded(byChapter()) })
 
 // Infos is the list of figures; in a notebook it draws itself.
-type Infos []cluster.FigureInfo
+type Infos []job.FigureInfo
 
 // List is the figures there are.
 func List() Infos {
 	out := Infos{}
 	for _, d := range definitions() {
-		out = append(out, cluster.FigureInfo{ID: d.ID, Title: d.Title, Chapter: d.Chapter, Section: d.Section, State: "ok", Instant: d.Form == figure.FormDots})
+		out = append(out, job.FigureInfo{ID: d.ID, Title: d.Title, Chapter: d.Chapter, Section: d.Section, State: "ok", Instant: d.Form == figure.FormDots})
 	}
 	return out
 }
@@ -120,10 +121,10 @@ func Read(text []byte) (*figure.Figure, error) {
 // Runner gives the figures to package cluster, for the page.
 type Runner struct{}
 
-func init() { cluster.SetFigures(Runner{}) }
+func init() { job.SetFigures(Runner{}) }
 
 // List is the figures there are.
-func (Runner) List() []cluster.FigureInfo { return List() }
+func (Runner) List() []job.FigureInfo { return List() }
 
 // Check says what is wrong with knobs for all runs of a figure.
 func (Runner) Check(id, scale string, set experiment.Knobs) error {
@@ -135,13 +136,13 @@ func (Runner) Check(id, scale string, set experiment.Knobs) error {
 }
 
 // Run computes a figure.
-func (Runner) Run(ctx context.Context, id, scale string, set experiment.Knobs, report cluster.FigureReport) (cluster.Figure, error) {
+func (Runner) Run(ctx context.Context, id, scale string, set experiment.Knobs, report job.FigureReport) (job.Figure, error) {
 	r, err := Find(id)
 	if err != nil {
 		return nil, err
 	}
 	f, err := r.Watch(ctx, scale, set, func(done, total int, soFar func() *figure.Figure) {
-		report(done, total, func() cluster.Figure { return soFar() })
+		report(done, total, func() job.Figure { return soFar() })
 	})
 	if err != nil {
 		return nil, err // and not an interface that holds no figure
@@ -160,7 +161,7 @@ func (Runner) Sketch(id string) string {
 }
 
 // Parts are what is known of a figure beside its picture; f is nil before it is computed.
-func (Runner) Parts(id string, f cluster.Figure) []cluster.FigurePart {
+func (Runner) Parts(id string, f job.Figure) []job.FigurePart {
 	if f, ok := f.(*figure.Figure); ok {
 		return Parts(f)
 	}
@@ -172,11 +173,11 @@ func (Runner) Parts(id string, f cluster.Figure) []cluster.FigurePart {
 }
 
 // Parts are what is known of a computed figure beside its picture.
-func Parts(f *figure.Figure) []cluster.FigurePart {
+func Parts(f *figure.Figure) []job.FigurePart {
 	return page.Parts(Get(f.ID).And(f.Set), f, recordedReport)
 }
 
 // PlannedParts are those of a figure that is not computed: what is published and predicted, and how it is made.
-func PlannedParts(r *figure.Recipe, scale string) []cluster.FigurePart {
+func PlannedParts(r *figure.Recipe, scale string) []job.FigurePart {
 	return page.Planned(r, scale, recordedReport)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/palette"
 	"drtmx/dashboard/charts/palette/palettetest"
@@ -412,7 +413,7 @@ func comparedSpec(p figure.Plan) (experiment.Spec, error) {
 // A table takes no run: what it says is read from the code and from profiles, in each form.
 func TestTablesTakeNoRun(t *testing.T) {
 	for _, id := range []string{"t4-1", "t4-2", "t4-3", "t5-1"} {
-		f, err := Get(id).RunWith(context.Background(), figure.Quick, nil, cluster.RunCache(), nil)
+		f, err := Get(id).RunWith(context.Background(), figure.Quick, nil, keep.Cache(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

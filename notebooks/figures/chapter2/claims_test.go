@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/engine/result"
 	"drtmx/notebooks/figures/figure"
 	"drtmx/notebooks/figures/figure/figuretest"
@@ -20,7 +20,7 @@ func TestFigure24a(t *testing.T) {
 		t.Skip("30 runs of 16 machines")
 	}
 	r := recipe(t, "2-4a")
-	f, err := r.RunWith(context.Background(), figure.Quick, nil, cluster.RunCache(), nil)
+	f, err := r.RunWith(context.Background(), figure.Quick, nil, keep.Cache(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestPrimitiveFigures(t *testing.T) {
 	}
 	for _, id := range []string{"2-2b", "2-4b"} {
 		r := recipe(t, id)
-		f, err := r.RunWith(context.Background(), figure.Quick, nil, cluster.RunCache(), nil)
+		f, err := r.RunWith(context.Background(), figure.Quick, nil, keep.Cache(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

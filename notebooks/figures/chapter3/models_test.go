@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
@@ -48,8 +49,8 @@ func TestComputedFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, series := range map[string][]string{"3-13a": {dataKeys, "LR", "NN", pieces}, "3-14b": {"LR", "MLR", pieces}, "3-22a": {xModel, xTable, wholeIndex, smallModel}} {
-		f, first := withoutRuns(t, id, cluster.StoreCache(store))
-		_, stored := withoutRuns(t, id, cluster.StoreCache(store))
+		f, first := withoutRuns(t, id, keep.CacheOf(store))
+		_, stored := withoutRuns(t, id, keep.CacheOf(store))
 		_, again := withoutRuns(t, id, nil)
 		if !bytes.Equal(first, stored) || !bytes.Equal(first, again) {
 			t.Errorf("%s: another figure the second time", id)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
@@ -139,7 +140,7 @@ func (r *Recipe) Band() *Figure {
 
 // RunBand is Run with a band. It takes three times as long, and with each cost more twice.
 func (r *Recipe) RunBand(ctx context.Context, scale string, set cluster.Knobs, progress func(done, total int)) (*Figure, error) {
-	return r.RunBandWith(ctx, scale, set, cluster.RunCache(), progress)
+	return r.RunBandWith(ctx, scale, set, keep.Cache(), progress)
 }
 
 // RunBandWith is RunBand with a run store of one's own, or nil for none.

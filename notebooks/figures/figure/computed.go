@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
 	"drtmx/notebooks/figures/prediction"
@@ -22,7 +22,7 @@ const ComparePackage = "xstore/model/compare"
 type Computing struct {
 	Ctx    context.Context
 	Scale  string
-	store  cluster.Computing // nil: nothing is kept
+	store  keep.Computing // nil: nothing is kept
 	report func(done, total int)
 
 	done, Total int // steps
@@ -39,7 +39,7 @@ func (r *Recipe) computed(ctx context.Context, scale string, cache batch.Cache, 
 			return f
 		})
 	}}
-	c.store, _ = cache.(cluster.Computing)
+	c.store, _ = cache.(keep.Computing)
 	if err := r.Definition.Compute(c, f); err != nil {
 		return nil, err
 	}

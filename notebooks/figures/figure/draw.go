@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/cluster/tidy"
 	"drtmx/dashboard/charts"
 )
@@ -103,7 +103,7 @@ func (f *Figure) Chart(over ...*Figure) *charts.Chart {
 
 // Draw is Chart for a page that has the title already. Of a table, which the page has
 // too, it is the bars.
-func (f *Figure) Draw(size charts.Size, over ...cluster.Figure) *charts.Chart {
+func (f *Figure) Draw(size charts.Size, over ...job.Figure) *charts.Chart {
 	var others []*Figure
 	for _, o := range over {
 		if o, ok := o.(*Figure); ok {

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/engine/result"
 )
@@ -20,16 +20,16 @@ func (f *Figure) Keep(note string) {
 	}
 	k, err := f.kept()
 	if err == nil {
-		_, err = cluster.KeepFigure(s, note, k)
+		_, err = keep.Figure(s, note, k)
 	}
 	s.Lost(err)
 }
 
 // kept is the figure without its runs, which are points of the store.
-func (f *Figure) kept() (cluster.KeptFigure, error) {
+func (f *Figure) kept() (keep.FigureRecord, error) {
 	bare := *f
 	bare.Runs = []*result.Result{}
-	out := cluster.KeptFigure{ID: f.ID, Scale: f.Scale, Set: f.Set, WallMS: f.WallMS, Runs: f.Runs}
+	out := keep.FigureRecord{ID: f.ID, Scale: f.Scale, Set: f.Set, WallMS: f.WallMS, Runs: f.Runs}
 	v := f.Verdicts()
 	out.About = fmt.Sprintf("claims hold %d, contradicted %d, undecided %d", v.Holds, v.Contradicted, v.Undecided)
 	if f.BandFactor > 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -25,13 +26,13 @@ const (
 // Runs go in parallel and come from the run store where they are known.
 // progress, which may be nil, counts runs.
 func (r *Recipe) Run(ctx context.Context, scale string, set cluster.Knobs, progress func(done, total int)) (*Figure, error) {
-	return r.RunWith(ctx, scale, set, cluster.RunCache(), progress)
+	return r.RunWith(ctx, scale, set, keep.Cache(), progress)
 }
 
 // Watch is Run with a look at the figure as its points come: report is told after
 // every run, and soFar may be asked for the figure as it is by then.
 func (r *Recipe) Watch(ctx context.Context, scale string, set cluster.Knobs, report func(done, total int, soFar func() *Figure)) (*Figure, error) {
-	return r.WatchWith(ctx, scale, set, cluster.RunCache(), report)
+	return r.WatchWith(ctx, scale, set, keep.Cache(), report)
 }
 
 // RunWith is Run with a run store of one's own, or nil for none.

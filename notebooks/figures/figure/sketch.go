@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -89,7 +89,7 @@ func (f *Figure) publishedRatios() (out [][2]float64) {
 }
 
 // Verdicts counts the claims by what became of them. There is none on a number that is withheld.
-func (f *Figure) Verdicts() (v cluster.Verdicts) {
+func (f *Figure) Verdicts() (v job.Verdicts) {
 	for _, c := range f.Claims {
 		if c.Withheld {
 			continue

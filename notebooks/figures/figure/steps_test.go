@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 )
 
@@ -16,7 +16,7 @@ func TestSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keeping := cluster.StoreCache(store).(cluster.Computing)
+	keeping := keep.CacheOf(store).(keep.Computing)
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &Computing{Ctx: ctx, store: keeping, report: func(int, int) {}}
 	times := 0

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"drtmx/cluster"
 	"drtmx/cluster/atomicfile"
+	"drtmx/cluster/job"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
@@ -61,12 +61,12 @@ type state struct {
 
 // entry is what the index shows of a figure.
 type entry struct {
-	Code     string           `json:"code"`
-	WallMS   int64            `json:"wall_ms"`
-	Verdicts cluster.Verdicts `json:"claims"`
-	Withheld int              `json:"withheld,omitempty"` // claims on numbers that are not open
-	Sketch   string           `json:"sketch,omitempty"`
-	Failed   string           `json:"failed,omitempty"` // why it is not there
+	Code     string       `json:"code"`
+	WallMS   int64        `json:"wall_ms"`
+	Verdicts job.Verdicts `json:"claims"`
+	Withheld int          `json:"withheld,omitempty"` // claims on numbers that are not open
+	Sketch   string       `json:"sketch,omitempty"`
+	Failed   string       `json:"failed,omitempty"` // why it is not there
 }
 
 // Open makes the folder, or goes on with one that is a gallery of the same. Then every figure has a page, and the index shows what
@@ -222,7 +222,7 @@ func (g *Gallery) write(name string, text []byte) error {
 
 // at is the place of a figure in the list.
 func (g *Gallery) at(id string) int {
-	return slices.IndexFunc(g.list, func(x cluster.FigureInfo) bool { return x.ID == id })
+	return slices.IndexFunc(g.list, func(x job.FigureInfo) bool { return x.ID == id })
 }
 
 // there says that a figure's page has its picture.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/cluster/shell"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/code"
@@ -35,13 +35,13 @@ var phone = charts.Style{WidthMM: 124, Points: 9, Untitled: true}
 // shownPage is the page of a figure as its form takes it.
 type shownPage struct {
 	Style                 template.CSS
-	Figure                cluster.FigureInfo
+	Figure                job.FigureInfo
 	Heading               string
-	Before, After         *cluster.FigureInfo
+	Before, After         *job.FigureInfo
 	Wide, Narrow          template.HTML // the picture
 	Caption, Structure    string
 	Failed, Command, Code string
-	Verdicts              *cluster.Verdicts // nil: it is not computed
+	Verdicts              *job.Verdicts // nil: it is not computed
 	Files                 bool
 	Parts                 []shownPart
 }
@@ -51,7 +51,7 @@ type shownPart struct {
 	HTML        template.HTML
 }
 
-func partsOf(list []cluster.FigurePart) (out []shownPart) {
+func partsOf(list []job.FigurePart) (out []shownPart) {
 	for _, p := range list {
 		out = append(out, shownPart{p.Name, p.Title, template.HTML(p.HTML)})
 	}
@@ -59,7 +59,7 @@ func partsOf(list []cluster.FigurePart) (out []shownPart) {
 }
 
 // heading names a figure; tables and predictions name themselves.
-func heading(x cluster.FigureInfo) string {
+func heading(x job.FigureInfo) string {
 	if strings.HasPrefix(x.ID, "t") || strings.HasPrefix(x.ID, "p") {
 		return x.Title
 	}
@@ -89,7 +89,7 @@ func (g *Gallery) page(i int, f *figures.Figure, wide string) ([]byte, error) {
 	p.Wide, p.Narrow = inline(wide, "wide", says), inline(string(narrow), "narrow", says)
 	p.Caption, p.Structure, p.Verdicts, p.Files = f.Caption(), f.Structure, &v, true
 	parts := figures.Parts(f)
-	at := slices.IndexFunc(parts, func(x cluster.FigurePart) bool { return x.Name == "make" })
+	at := slices.IndexFunc(parts, func(x job.FigurePart) bool { return x.Name == "make" })
 	p.Parts = partsOf(slices.Insert(parts, at, page.Numbers(f)))
 	return fill("page", p), nil
 }
@@ -142,31 +142,31 @@ type shownIndex struct {
 	Scale, Command string
 	Code           string
 	There, All     int
-	Verdicts       cluster.Verdicts
-	Missing        []cluster.FigureInfo
+	Verdicts       job.Verdicts
+	Missing        []job.FigureInfo
 	Chapters       []shownChapter
 }
 
 type shownChapter struct {
 	N        int
 	There    int
-	Verdicts cluster.Verdicts
+	Verdicts job.Verdicts
 	Figures  []shownCard
 }
 
 // shownCard is a figure in the index.
 type shownCard struct {
-	cluster.FigureInfo
+	job.FigureInfo
 	Sketch   template.HTML
 	There    bool
 	Failed   bool
 	Older    string // the version of the code that made it, if it is another one
-	Verdicts cluster.Verdicts
+	Verdicts job.Verdicts
 	Withheld int // claims without a verdict: the thesis's number is not open
 }
 
 // Claims says that there is something to tell of claims.
-func (c shownCard) Claims() bool { return c.Verdicts != cluster.Verdicts{} || c.Withheld > 0 }
+func (c shownCard) Claims() bool { return c.Verdicts != job.Verdicts{} || c.Withheld > 0 }
 
 // index writes the index.
 func (g *Gallery) index() error {
@@ -201,7 +201,7 @@ func (g *Gallery) index() error {
 	return g.write(indexFile, fill("index", x))
 }
 
-func add(to *cluster.Verdicts, v cluster.Verdicts) {
+func add(to *job.Verdicts, v job.Verdicts) {
 	to.Holds, to.Contradicted, to.Undecided = to.Holds+v.Holds, to.Contradicted+v.Contradicted, to.Undecided+v.Undecided
 }
 

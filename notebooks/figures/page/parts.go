@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/cluster/shell"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
@@ -36,12 +36,12 @@ var partsFile string
 var partsForm = template.Must(template.New("parts").Parse(partsFile))
 
 // part fills in the form of a part; nothing is a part without anything.
-func part(name, title string, data any) cluster.FigurePart {
+func part(name, title string, data any) job.FigurePart {
 	var b bytes.Buffer
 	if err := partsForm.ExecuteTemplate(&b, name, data); err != nil {
 		panic("figures: part " + name + ": " + err.Error()) // the form is a part of the binary
 	}
-	return cluster.FigurePart{Name: name, Title: title, HTML: b.String()}
+	return job.FigurePart{Name: name, Title: title, HTML: b.String()}
 }
 
 // Reports give the recorded predictions of a chapter.
@@ -49,8 +49,8 @@ type Reports func(chapter int) *prediction.Report
 
 // Parts are the claims with their verdicts, the published numbers, the recorded predictions, how the figure is made, and
 // the specs behind it with what limited their runs. A part that is empty is left out.
-func Parts(r *figure.Recipe, f *figure.Figure, recorded Reports) []cluster.FigurePart {
-	var out []cluster.FigurePart
+func Parts(r *figure.Recipe, f *figure.Figure, recorded Reports) []job.FigurePart {
+	var out []job.FigurePart
 	if len(f.Claims) > 0 {
 		out = append(out, part(partClaims, "What the thesis says, and what was measured", toldClaims(f)))
 	}
@@ -60,8 +60,8 @@ func Parts(r *figure.Recipe, f *figure.Figure, recorded Reports) []cluster.Figur
 }
 
 // Planned are those of a figure that is not computed: what is published and predicted, and how it is made.
-func Planned(r *figure.Recipe, scale string, recorded Reports) []cluster.FigurePart {
-	var out []cluster.FigurePart
+func Planned(r *figure.Recipe, scale string, recorded Reports) []job.FigurePart {
+	var out []job.FigurePart
 	if r.Definition.Form != figure.FormTable && r.Definition.Form != figure.FormDots && len(r.Changed) == 0 {
 		out = append(out, publishedPart(r.From(figure.Quick, r.Unmeasured()), false)...)
 	}
@@ -149,12 +149,12 @@ func publishedNumber(c *figure.Claim) string {
 type publishedRow struct{ ID, Text, Published, Here, Section string }
 
 // publishedPart are these numbers, beside what was measured if it was; none if there are none.
-func publishedPart(f *figure.Figure, measured bool) []cluster.FigurePart {
+func publishedPart(f *figure.Figure, measured bool) []job.FigurePart {
 	rows := publishedRows(f)
 	if len(rows) == 0 {
 		return nil
 	}
-	return []cluster.FigurePart{part(partPublished, "Published numbers", struct {
+	return []job.FigurePart{part(partPublished, "Published numbers", struct {
 		Rows     []publishedRow
 		Measured bool
 	}{rows, measured})}

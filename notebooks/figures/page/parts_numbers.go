@@ -3,7 +3,7 @@ package page
 import (
 	"fmt"
 
-	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/dashboard/charts"
 	"drtmx/notebooks/figures/figure"
 )
@@ -27,7 +27,7 @@ type toldNumber struct {
 }
 
 // Numbers are the points of a figure as a table, which the dashboard has in another form.
-func Numbers(f *figure.Figure) cluster.FigurePart {
+func Numbers(f *figure.Figure) job.FigurePart {
 	t := toldNumbers{Head: []string{f.X.Label, f.Y.Label}, Runs: len(f.Runs) > 0}
 	if f.X.Unit != "" {
 		t.Head[0] = f.X.Title()

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/notebooks/figures/figure"
 	"drtmx/notebooks/figures/prediction"
 )
@@ -26,7 +26,7 @@ type toldPrediction struct {
 type toldValue struct{ Text, Off, Band string }
 
 // predictionsPart is what is recorded about the figure; none if nothing is.
-func predictionsPart(r *figure.Recipe, recorded Reports) []cluster.FigurePart {
+func predictionsPart(r *figure.Recipe, recorded Reports) []job.FigurePart {
 	if !r.Predicts() {
 		return nil
 	}
@@ -57,7 +57,7 @@ func predictionsPart(r *figure.Recipe, recorded Reports) []cluster.FigurePart {
 	if len(columns) == 0 {
 		return nil
 	}
-	return []cluster.FigurePart{part(partPredictions, "Predictions on record", told)}
+	return []job.FigurePart{part(partPredictions, "Predictions on record", told)}
 }
 
 func toldLine(l *prediction.Line, columns []prediction.Column) toldPrediction {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/cluster"
+	"drtmx/cluster/job"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 	"drtmx/notebooks/figures/figure"
@@ -66,7 +66,7 @@ func RecipeOf(t *testing.T, among []*figure.Definition, id string) *figure.Recip
 }
 
 // PartNames are those of the parts.
-func PartNames(parts []cluster.FigurePart) (out []string) {
+func PartNames(parts []job.FigurePart) (out []string) {
 	for _, p := range parts {
 		out = append(out, p.Name)
 	}
@@ -74,7 +74,7 @@ func PartNames(parts []cluster.FigurePart) (out []string) {
 }
 
 // PartOf is the text of a part.
-func PartOf(t *testing.T, parts []cluster.FigurePart, name string) string {
+func PartOf(t *testing.T, parts []job.FigurePart, name string) string {
 	t.Helper()
 	for _, p := range parts {
 		if p.Name == name {
