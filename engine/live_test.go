@@ -259,6 +259,31 @@ func TestBadChangesChangeNothing(t *testing.T) {
 	}
 }
 
+// What was accepted can be applied once, and not after the system has gone on.
+func TestAcceptedChangeGrowsOld(t *testing.T) {
+	s := open(t, small(nil))
+	accept := func(coroutines int) Accepted {
+		t.Helper()
+		a, err := s.Accept(experiment.Knobs{"coroutines": coroutines})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a := accept(1)
+	if c, err := s.Apply(a, "test"); err != nil || c.Version != 2 || s.Values()["coroutines"] != 1 {
+		t.Errorf("%+v, %v, coroutines %v", c, err, s.Values()["coroutines"])
+	}
+	if _, err := s.Apply(a, "test"); !experiment.IsSpecError(err) {
+		t.Errorf("applied twice: %v", err)
+	}
+	a = accept(2)
+	advance(t, s, 1_000)
+	if _, err := s.Apply(a, "test"); !experiment.IsSpecError(err) || s.Values()["coroutines"] != 1 {
+		t.Errorf("after the system went on: %v, coroutines %v", err, s.Values()["coroutines"])
+	}
+}
+
 func TestWindowsAreCutFromZero(t *testing.T) {
 	s := open(t, small(experiment.Knobs{"window_ns": "7us"}))
 	for range 30 {

@@ -20,20 +20,42 @@ import (
 // do not wait. A barrier that takes longer than drain_ns is given up: the system has failed, and its error
 // says what was under way.
 func (s *System) Set(k experiment.Knobs, by string) (result.Change, error) {
-	if s.state == StateFailed || s.state == StateDrained {
-		return result.Change{}, &experiment.SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
-	}
-	set, v, err := s.check(k)
+	a, err := s.Accept(k)
 	if err != nil {
 		return result.Change{}, err
 	}
-	o := experiment.NodeFaultsOf(set)
-	if same(v, s.values) && o.None() {
-		return result.Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}, nil
+	return s.Apply(a, by)
+}
+
+// Accepted is a change that Accept found good, for the Apply of the same system.
+type Accepted struct {
+	Set     experiment.Knobs // the change, as the registry writes it
+	values  experiment.Knobs // what it leads to
+	version int              // of the knobs that it changes
+	ns      int64
+}
+
+// Accept checks a change. What it returns is good until the system goes on or changes.
+func (s *System) Accept(k experiment.Knobs) (Accepted, error) {
+	if s.state == StateFailed || s.state == StateDrained {
+		return Accepted{}, &experiment.SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
+	}
+	set, v, err := s.check(k)
+	return Accepted{Set: set, values: v, version: s.version, ns: s.NowNS()}, err
+}
+
+// Apply is Set of a change that was accepted, and does not check it again.
+func (s *System) Apply(a Accepted, by string) (result.Change, error) {
+	if a.version != s.version || a.ns != s.NowNS() {
+		return result.Change{}, &experiment.SpecError{Rule: "the system has gone on since it accepted the change", Next: "ask for it again"}
+	}
+	o := experiment.NodeFaultsOf(a.Set)
+	if same(a.values, s.values) && o.None() {
+		return result.Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: a.Set}, nil
 	}
 	s.version++
-	s.values = v
-	if code.Of(v) != s.code {
+	s.values = a.values
+	if code.Of(s.values) != s.code {
 		s.code = code.Build()
 	}
 	s.unlook()
@@ -42,14 +64,14 @@ func (s *System) Set(k experiment.Knobs, by string) (result.Change, error) {
 	}
 	switch {
 	case s.state == StateDraining:
-	case s.movesLocks(v):
+	case s.movesLocks(s.values):
 		s.beginBarrier()
 	default:
 		if err := s.enact(); err != nil {
 			return result.Change{}, s.fail(err)
 		}
 	}
-	c := result.Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}
+	c := result.Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: a.Set}
 	if len(s.changes) == maxChanges {
 		s.changes = append(s.changes[:0], s.changes[1:]...)
 	}
@@ -61,12 +83,6 @@ func (s *System) Set(k experiment.Knobs, by string) (result.Change, error) {
 // say of the knobs in effect is not who does: it may know more by now than when they took effect.
 func (s *System) movesLocks(v experiment.Knobs) bool {
 	return s.load.db != nil && s.load.db.NeedsDrain(s.txnConfig(v))
-}
-
-// Check says whether Set would accept the change.
-func (s *System) Check(k experiment.Knobs) error {
-	_, _, err := s.check(k)
-	return err
 }
 
 // check parses a change and returns it with the values that it leads to.

@@ -506,7 +506,7 @@ func TestTraceEnds(t *testing.T) {
 // tripping is a system that has a bug where it is asked for something.
 type tripping struct{ system.System }
 
-func (tripping) Set(experiment.Knobs, string) (result.Change, error) { panic("bug in Set") }
+func (tripping) Apply(engine.Accepted, string) (result.Change, error) { panic("bug in Apply") }
 
 // Whoever asked for what panics is told so at once, and the system can be reset.
 func TestPanicInACommandIsTold(t *testing.T) {
@@ -533,7 +533,7 @@ func TestPanicInACommandIsTold(t *testing.T) {
 	if err := <-ended; !errors.As(err, &bug) {
 		t.Errorf("%v", err)
 	}
-	if s := stateOf(t, a, ""); s.State != system.StateFailed || !strings.Contains(s.Error, "bug in Set") {
+	if s := stateOf(t, a, ""); s.State != system.StateFailed || !strings.Contains(s.Error, "bug in Apply") {
 		t.Errorf("%+v", s)
 	}
 	if err := a.Reset(bg, "", nil, nil, "page"); err != nil || stateOf(t, a, "").State != system.StatePaused {

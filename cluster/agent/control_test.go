@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -106,5 +107,24 @@ func TestFullSessionRefusesChanges(t *testing.T) {
 	}
 	if _, err := a.Set(bg, "a", experiment.Knobs{"coroutines": 4}, "page"); err != nil {
 		t.Errorf("after a reset: %v", err)
+	}
+}
+
+// Each system that a change is for checks it once, be it for one or for several.
+func TestChangeIsCheckedOnce(t *testing.T) {
+	var checks atomic.Int32
+	o := systemtest.Options{Checks: &checks}
+	a := newFakes(t, o, o)
+	for i, set := range []func() error{
+		func() error { _, err := a.Set(bg, "a", experiment.Knobs{"coroutines": 3}, "page"); return err },
+		func() error {
+			_, err := a.SetEach(bg, []string{"a", "b"}, experiment.Knobs{"coroutines": 4}, "page")
+			return err
+		},
+	} {
+		checks.Store(0)
+		if err := set(); err != nil || int(checks.Load()) != i+1 {
+			t.Errorf("a change of %d systems: checked %d times, %v", i+1, checks.Load(), err)
+		}
 	}
 }

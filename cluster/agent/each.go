@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -29,8 +30,10 @@ func (a *Agent) SetEach(ctx context.Context, systems []string, k experiment.Knob
 		stopped[sys] = m
 	}
 	names := slices.Sorted(maps.Keys(stopped))
+	accepted := map[string]engine.Accepted{}
 	for _, sys := range names {
-		if err := stopped[sys].accepts(k); err != nil {
+		var err error
+		if accepted[sys], err = stopped[sys].accepts(k); err != nil {
 			return nil, err
 		}
 	}
@@ -38,7 +41,7 @@ func (a *Agent) SetEach(ctx context.Context, systems []string, k experiment.Knob
 	for _, sys := range names {
 		m := stopped[sys]
 		var err error
-		if failed := m.attempt(func() { out[sys], err = m.set(k, by) }); failed != nil {
+		if failed := m.attempt(func() { out[sys], err = m.apply(accepted[sys], by) }); failed != nil {
 			err = failed
 		}
 		m.store()
@@ -64,15 +67,4 @@ func (a *Agent) standStill(ctx context.Context, sys string, release <-chan struc
 	case err := <-ended:
 		return nil, err
 	}
-}
-
-// accepts says what set would.
-func (m *member) accepts(k experiment.Knobs) error {
-	if err := m.live(); err != nil {
-		return err
-	}
-	if err := m.rec.Full(); err != nil {
-		return err
-	}
-	return m.Sys.Check(k)
 }

@@ -489,20 +489,30 @@ func (m *member) free() error {
 
 // set changes knobs now.
 func (m *member) set(k experiment.Knobs, by string) (result.Change, error) {
-	if err := m.live(); err != nil {
+	set, err := m.accepts(k)
+	if err != nil {
 		return result.Change{}, err
 	}
-	if err := m.rec.Full(); err != nil {
-		return result.Change{}, err
-	}
-	return m.apply(k, by)
+	return m.apply(set, by)
 }
 
-// apply sets knobs, records the change and tells readers at once.
-func (m *member) apply(k experiment.Knobs, by string) (result.Change, error) {
+// accepts checks a change that is to be recorded.
+func (m *member) accepts(k experiment.Knobs) (engine.Accepted, error) {
+	if err := m.live(); err != nil {
+		return engine.Accepted{}, err
+	}
+	if err := m.rec.Full(); err != nil {
+		return engine.Accepted{}, err
+	}
+	return m.Sys.Accept(k)
+}
+
+// apply makes a change that the system accepts, records it and tells readers at once.
+func (m *member) apply(a engine.Accepted, by string) (result.Change, error) {
+	k := a.Set
 	was, before := session.ValuesOf(m.Sys, k), m.Mark()
 	version := m.Sys.KnobsVersion()
-	c, err := m.Sys.Set(k, by)
+	c, err := m.Sys.Apply(a, by)
 	if err != nil || c.Version == version {
 		return c, err // refused, or everything was as asked for already
 	}

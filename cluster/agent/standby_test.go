@@ -140,9 +140,13 @@ func (w *watched) Advance(d int64) error {
 }
 
 func (w *watched) Set(k experiment.Knobs, by string) (result.Change, error) {
-	c, err := w.System.Set(k, by)
-	w.note()
-	return c, err
+	defer w.note()
+	return w.System.Set(k, by)
+}
+
+func (w *watched) Apply(a engine.Accepted, by string) (result.Change, error) {
+	defer w.note()
+	return w.System.Apply(a, by)
 }
 
 func (w *watched) note() {

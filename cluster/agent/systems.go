@@ -31,7 +31,7 @@ func (a *Agent) Fork(ctx context.Context, from string, k experiment.Knobs, by st
 		if err := m.live(); err != nil {
 			return err
 		}
-		if err := m.Sys.Check(k); err != nil {
+		if _, err := m.Sys.Accept(k); err != nil {
 			return err // now, rather than after the replay
 		}
 		g, at, code = m.rec.SoFar(), m.Mark(), append([]addedCode(nil), m.added...)
@@ -59,7 +59,10 @@ func (a *Agent) Fork(ctx context.Context, from string, k experiment.Knobs, by st
 			if len(k) == 0 {
 				return nil
 			}
-			_, err := m.apply(k, by)
+			set, err := m.Sys.Accept(k)
+			if err == nil {
+				_, err = m.apply(set, by)
+			}
 			return err
 		}
 		return m

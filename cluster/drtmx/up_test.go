@@ -118,8 +118,8 @@ func TestUpIsReplayed(t *testing.T) {
 // unrecordable is a system whose changes cannot be written to a session.
 type unrecordable struct{ system.System }
 
-func (u unrecordable) Set(k experiment.Knobs, by string) (result.Change, error) {
-	c, err := u.System.Set(k, by)
+func (u unrecordable) Apply(a engine.Accepted, by string) (result.Change, error) {
+	c, err := u.System.Apply(a, by)
 	c.Set = experiment.Knobs{"coroutines": math.NaN()}
 	return c, err
 }

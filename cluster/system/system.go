@@ -21,7 +21,8 @@ type System interface {
 	State() string
 	Err() error
 	Set(k experiment.Knobs, by string) (result.Change, error)
-	Check(k experiment.Knobs) error // what Set would say
+	Accept(k experiment.Knobs) (engine.Accepted, error) // Set checks, and then it
+	Apply(a engine.Accepted, by string) (result.Change, error)
 	KnobsVersion() int
 	Spec() experiment.Spec
 	Values() experiment.Knobs

@@ -47,6 +47,7 @@ type Options struct {
 	AutoAt  int64         // virtual time at which a primitive changes by itself
 	Opened  *atomic.Int32
 	Closed  *atomic.Int32
+	Checks  *atomic.Int32 // of changes
 }
 
 const Window = 100_000
@@ -113,32 +114,41 @@ func (f *Fake) State() string {
 
 func (f *Fake) Err() error { return f.err }
 
-func (f *Fake) Check(k experiment.Knobs) error {
+// Accept counts how often a change is checked.
+func (f *Fake) Accept(k experiment.Knobs) (engine.Accepted, error) {
+	if f.o.Checks != nil {
+		f.o.Checks.Add(1)
+	}
 	for name, v := range k {
 		if _, ok := f.Held[name]; !ok {
-			return &experiment.SpecError{Field: name, Rule: "no such knob"}
+			return engine.Accepted{}, &experiment.SpecError{Field: name, Rule: "no such knob"}
 		}
 		if name == "nodes" {
-			return &experiment.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "not live", Reset: true}
+			return engine.Accepted{}, &experiment.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "not live", Reset: true}
 		}
 		if name == "coroutines" {
 			if _, ok := v.(int); !ok {
-				return &experiment.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "must be a whole number"}
+				return engine.Accepted{}, &experiment.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "must be a whole number"}
 			}
 		}
 	}
-	return nil
+	return engine.Accepted{Set: k}, nil
 }
 
 func (f *Fake) Set(k experiment.Knobs, by string) (result.Change, error) {
-	if err := f.Check(k); err != nil {
+	a, err := f.Accept(k)
+	if err != nil {
 		return result.Change{}, err
 	}
+	return f.Apply(a, by)
+}
+
+func (f *Fake) Apply(a engine.Accepted, by string) (result.Change, error) {
 	set := experiment.Knobs{}
 	for n, v := range f.spec.Set {
 		set[n] = v
 	}
-	for n, v := range k {
+	for n, v := range a.Set {
 		f.Held[n] = v
 		set[n] = v
 		for _, c := range n + fmt.Sprint(v) {
@@ -147,7 +157,7 @@ func (f *Fake) Set(k experiment.Knobs, by string) (result.Change, error) {
 	}
 	f.spec.Set = set
 	f.version++
-	c := result.Change{Version: f.version, VirtualNS: f.now, By: by, Set: k}
+	c := result.Change{Version: f.version, VirtualNS: f.now, By: by, Set: a.Set}
 	f.changes = append(f.changes, c)
 	return c, nil
 }
