@@ -57,6 +57,7 @@ var rows = [][]string{
 	// The last row of the model: what lives in it or below decides the result of a run.
 	{"engine/batch", "engine/explore"},
 	{"dashboard/charts/palette"},
+	{"dashboard/charts/canvas"},
 	{"dashboard/charts"},
 	{"cluster/atomicfile", "cluster/runs", "cluster/shell", "cluster/tidy", "cluster/words"},
 	{"cluster/strictjson", "cluster/system", "cluster/work"},

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+
+	"drtmx/dashboard/charts/palette"
 )
 
 // Between is the band of a point: where it is at one end of what is assumed and where at the other. It may move along both
@@ -53,7 +55,7 @@ func addBand(p *plot.Plot, s Series, l look, logX, logY bool) {
 		if err != nil {
 			continue // all are finite
 		}
-		line.Color, line.Width = paler(rgb(l.colour)), 0.8*vg.Length(1)
+		line.Color, line.Width = paler(palette.RGBA(l.colour)), 0.8*vg.Length(1)
 		p.Add(line)
 	}
 }

@@ -92,15 +92,15 @@ func (d *DotRows) picture(title string, on sheet) Picture {
 		if err != nil {
 			continue // a zone without a width
 		}
-		zone.Color, zone.LineStyle.Width = rgb(d.zoneInk(k)), 0
+		zone.Color, zone.LineStyle.Width = palette.RGBA(d.zoneInk(k)), 0
 		p.Add(zone)
 	}
-	addLine(p, rgb(palette.Thesis), plotter.XYs{{X: d.At, Y: bottom}, {X: d.At, Y: top}})
+	addLine(p, palette.RGBA(palette.Thesis), plotter.XYs{{X: d.At, Y: bottom}, {X: d.At, Y: top}})
 	left, right := d.beyond()
 	var words labels
 	for i := range d.Rows {
 		for _, w := range []label{{at: plotter.XY{X: d.X.From, Y: y(i)}, text: left[i]}, {at: plotter.XY{X: d.X.To, Y: y(i)}, text: right[i], left: true}} {
-			if w.ink, w.size = rgb(palette.LineInk), 7; w.text != "" {
+			if w.ink, w.size = palette.RGBA(palette.LineInk), 7; w.text != "" {
 				words.words = append(words.words, w)
 			}
 		}
@@ -108,7 +108,7 @@ func (d *DotRows) picture(title string, on sheet) Picture {
 	legend := []legendItem{}
 	for _, s := range d.Dots {
 		words.markers = append(words.markers, d.addDots(p, s, y)...)
-		legend = append(legend, legendItem{name: s.Name, colour: rgb(s.Colour), line: &look{marker: s.Marker, hollow: s.Hollow}})
+		legend = append(legend, legendItem{name: s.Name, colour: palette.RGBA(s.Colour), line: &look{marker: s.Marker, hollow: s.Hollow}})
 	}
 	p.Add(words)
 	names := make([]string, n)
@@ -130,7 +130,7 @@ func (d *DotRows) addDots(p *plot.Plot, s Dots, y func(row int) float64) (at plo
 		if i < len(s.Band) {
 			if lo, hi, ok := d.stripe(s.Band[i]); ok {
 				if line, err := plotter.NewLine(plotter.XYs{{X: lo, Y: y(i)}, {X: hi, Y: y(i)}}); err == nil {
-					line.Color, line.Width = paler(rgb(s.Colour)), 5*vg.Length(1)
+					line.Color, line.Width = paler(palette.RGBA(s.Colour)), 5*vg.Length(1)
 					p.Add(line)
 				}
 			}
@@ -144,7 +144,7 @@ func (d *DotRows) addDots(p *plot.Plot, s Dots, y func(row int) float64) (at plo
 	if err != nil || len(at) == 0 {
 		return nil // there are none
 	}
-	dots.GlyphStyle = draw.GlyphStyle{Color: rgb(s.Colour), Radius: 3.6, Shape: look{marker: s.Marker, hollow: s.Hollow}.glyph()}
+	dots.GlyphStyle = draw.GlyphStyle{Color: palette.RGBA(s.Colour), Radius: 3.6, Shape: look{marker: s.Marker, hollow: s.Hollow}.glyph()}
 	p.Add(dots)
 	return at
 }

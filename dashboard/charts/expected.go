@@ -68,7 +68,7 @@ func endOf(bars []Bars, room, letter float64) float64 {
 // addExpected draws the published numbers of bars, of which the first is on top, and says whether
 // there are any.
 func addExpected(p *plot.Plot, bars []Bars) bool {
-	grey := rgb(palette.Thesis)
+	grey := palette.RGBA(palette.Thesis)
 	var ends plotter.XYs
 	var words labels
 	for i := range bars {

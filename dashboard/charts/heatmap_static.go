@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"drtmx/dashboard/charts/canvas"
 	"drtmx/dashboard/charts/palette"
 )
 
@@ -30,7 +31,7 @@ func (s heatSheet) rectangle(left, top, width, height float64) vg.Rectangle {
 // write puts a text to a place, of a size in points, centred or at one of its ends.
 func (s heatSheet) write(words string, left, top float64, points vg.Length, align text.XAlignment, ink string) {
 	style := s.style
-	style.Font.Size, style.XAlign, style.YAlign, style.Color = points, align, text.YCenter, rgb(ink)
+	style.Font.Size, style.XAlign, style.YAlign, style.Color = points, align, text.YCenter, palette.RGBA(ink)
 	s.FillText(style, s.at(left, top), words)
 }
 
@@ -92,13 +93,13 @@ func (m *heatMap) drawPanel(s heatSheet, p HeatPanel, b box, why []string) {
 
 func (m *heatMap) drawCell(s heatSheet, c HeatCell, b box, r vg.Rectangle) {
 	if !finite(c.Value, 0) {
-		hatch(1).fill(s.Canvas, r, rgb(palette.Grid))
+		canvas.Hatch(1).Fill(s.Canvas, r, palette.RGBA(palette.Grid))
 	} else {
 		ground := m.colour(c.Value)
-		hatch(0).fill(s.Canvas, r, rgb(ground))
+		canvas.Hatch(0).Fill(s.Canvas, r, palette.RGBA(ground))
 		middle := vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2}
 		style, words := s.style, m.short(c.Value)
-		style.Font.Size, style.XAlign, style.YAlign, style.Color = 8, text.XCenter, text.YCenter, rgb(palette.InkOn(ground))
+		style.Font.Size, style.XAlign, style.YAlign, style.Color = 8, text.XCenter, text.YCenter, palette.RGBA(palette.InkOn(ground))
 		switch fits := m.fits(b, words); {
 		case !fits && c.Doubt != "":
 			words = "?"
@@ -111,7 +112,7 @@ func (m *heatMap) drawCell(s heatSheet, c HeatCell, b box, r vg.Rectangle) {
 		}
 		s.FillText(style, middle, words)
 	}
-	s.SetLineStyle(draw.LineStyle{Color: rgb(palette.LightInk), Width: 0.7})
+	s.SetLineStyle(draw.LineStyle{Color: palette.RGBA(palette.LightInk), Width: 0.7})
 	s.Stroke(r.Path())
 }
 
@@ -121,7 +122,7 @@ func (m *heatMap) drawLegend(s heatSheet, size Size) {
 	left, top := float64(size.Width)/2-wide/2, float64(size.Height)-heatBottom+8
 	for i := range steps {
 		v := m.lo + (m.hi-m.lo)*float64(i)/(steps-1)
-		hatch(0).fill(s.Canvas, s.rectangle(left+wide*float64(i)/steps, top, wide/steps+0.3, high), rgb(m.colour(v)))
+		canvas.Hatch(0).Fill(s.Canvas, s.rectangle(left+wide*float64(i)/steps, top, wide/steps+0.3, high), palette.RGBA(m.colour(v)))
 	}
 	s.write(m.z.Label+": "+m.long(m.lo), left-6, top+high/2, 9, text.XRight, palette.LineInk)
 	s.write(m.long(m.hi), left+wide+6, top+high/2, 9, text.XLeft, palette.LineInk)

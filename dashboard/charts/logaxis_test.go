@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"drtmx/dashboard/charts/palette"
 )
 
 // Ticks of a logarithmic axis lie inside of it, in their order, and enough of them have labels that differ.
@@ -77,7 +79,7 @@ func TestLogarithmicPicturesAreFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, size := rgb(looksOf([]Track{{Series: series}})["a"].colour), img.Bounds().Size()
+	line, size := palette.RGBA(looksOf([]Track{{Series: series}})["a"].colour), img.Bounds().Size()
 	top, right := size.Y, 0
 	for y := range size.Y {
 		for x := range size.X {

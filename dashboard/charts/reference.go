@@ -128,7 +128,7 @@ func referenceOptions(track int, refs []Reference, x, y float64) []charts.Series
 // addReferences draws the published numbers of a track, whose X goes from lo to hi. Their words are
 // still to be written.
 func addReferences(p *plot.Plot, refs []Reference, lo, hi float64) (words []label) {
-	grey := rgb(palette.Thesis)
+	grey := palette.RGBA(palette.Thesis)
 	top := p.Y.Max
 	for _, r := range refs {
 		at := plotter.XY{X: r.X, Y: (r.From + r.To) / 2}

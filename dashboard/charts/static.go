@@ -2,6 +2,7 @@ package charts
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -18,16 +19,12 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 
+	"drtmx/dashboard/charts/canvas"
 	"drtmx/dashboard/charts/palette"
 )
 
 // pixel is a CSS pixel.
 const pixel = vg.Inch / 96
-
-func rgb(hex string) color.RGBA {
-	r, g, b := palette.RGB(hex)
-	return color.RGBA{r, g, b, 255}
-}
 
 // Picture is the static form of a chart before a file format is chosen.
 type Picture struct {
@@ -61,11 +58,29 @@ func (p Picture) PDF() ([]byte, error) {
 	return p.encode(c, func(b *bytes.Buffer) error { _, err := c.WriteTo(b); return err })
 }
 
+// PGF is the picture for LaTeX: \usepackage{pgf} (or tikz) and \input the file. Its text
+// is set by LaTeX, in the document's font unless a family is asked for.
+func (p Picture) PGF() ([]byte, error) {
+	w, h := p.size()
+	t := canvas.NewTeX(w, h, p.family)
+	p.draw(draw.New(p.sized(t)))
+	return t.PGF()
+}
+
+// sized is the canvas of a file as the picture's own.
+func (p Picture) sized(c vg.CanvasSizer) vg.CanvasSizer { return canvas.Zoomed(c, cmp.Or(p.zoom, 1)) }
+
+// size of the picture in its file.
+func (p Picture) size() (w, h vg.Length) {
+	zoom := cmp.Or(p.zoom, 1)
+	return p.width * zoom, p.height * zoom
+}
+
 func (p Picture) encode(c vg.CanvasSizer, write func(*bytes.Buffer) error) (out []byte, err error) {
-	canvas := draw.New(p.sized(c))
-	canvas.SetColor(color.White)
-	canvas.Fill(canvas.Rectangle.Path())
-	p.draw(canvas)
+	on := draw.New(p.sized(c))
+	on.SetColor(color.White)
+	on.Fill(on.Rectangle.Path())
+	p.draw(on)
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
 		return nil, fmt.Errorf("chart: %w", err)
@@ -115,15 +130,15 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, on sheet)
 			}
 			marked := markedPoints(s, k, len(t.Series), lo, hi)
 			addMarkers(p, s, l, marked, x.Log, t.Y.Log)
-			words.beside(s, marked, rgb(l.colour), x.Log, t.Y.Log)
+			words.beside(s, marked, palette.RGBA(l.colour), x.Log, t.Y.Log)
 			if !named[s.Name] && s.Name != "" {
 				named[s.Name] = true
-				names = append(names, legendItem{name: s.Name, colour: rgb(l.colour), line: &l})
+				names = append(names, legendItem{name: s.Name, colour: palette.RGBA(l.colour), line: &l})
 			}
 		}
 		if len(t.References) > 0 {
 			words.published(addReferences(p, t.References, lo, hi))
-			names = append(names, legendItem{name: published, colour: rgb(palette.Thesis), line: &look{marker: palette.Diamond, hollow: true, dash: palette.Dashes[1]}})
+			names = append(names, legendItem{name: published, colour: palette.RGBA(palette.Thesis), line: &look{marker: palette.Diamond, hollow: true, dash: palette.Dashes[1]}})
 		}
 		scale(p, x, t.Y, lo, hi)
 		p.Y.Label.Text = t.Y.from(p.Y.Min, p.Y.Max)
@@ -145,8 +160,8 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, on sheet)
 type legendItem struct {
 	name   string
 	colour color.RGBA
-	line   *look // nil: a swatch
-	hatch  hatch // of a swatch
+	line   *look        // nil: a swatch
+	hatch  canvas.Hatch // of a swatch
 }
 
 const (
@@ -177,7 +192,7 @@ func drawLegend(c draw.Canvas, items []legendItem, variant font.Variant) draw.Ca
 		x := c.Min.X + (c.Size().X-widths[i])/2
 		for _, it := range row {
 			if it.line == nil {
-				it.hatch.fill(c, vg.Rectangle{Min: vg.Point{X: x, Y: y - 4}, Max: vg.Point{X: x + legendSwatch, Y: y + 4}}, it.colour)
+				it.hatch.Fill(c, vg.Rectangle{Min: vg.Point{X: x, Y: y - 4}, Max: vg.Point{X: x + legendSwatch, Y: y + 4}}, it.colour)
 			} else {
 				c.StrokeLine2(draw.LineStyle{Color: it.colour, Width: 1.5, Dashes: it.line.dashes()}, x, y, x+legendSwatch, y)
 				c.DrawGlyph(draw.GlyphStyle{Color: it.colour, Radius: 3, Shape: it.line.glyph()}, vg.Point{X: x + legendSwatch/2, Y: y})
@@ -198,7 +213,7 @@ func newPlot(variant font.Variant) *plot.Plot {
 		small(&a.Tick.Label, 9)
 	}
 	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = rgb(palette.Grid), rgb(palette.Grid)
+	grid.Vertical.Color, grid.Horizontal.Color = palette.RGBA(palette.Grid), palette.RGBA(palette.Grid)
 	p.Add(grid)
 	return p
 }
@@ -301,7 +316,7 @@ func scale(p *plot.Plot, x, y Axis, lo, hi float64) {
 
 // addSeries draws a line and its intervals.
 func addSeries(p *plot.Plot, s Series, l look, logX, logY bool) {
-	c := rgb(l.colour)
+	c := palette.RGBA(l.colour)
 	var pts, measured plotter.XYs // all, and those with an interval
 	var bars plotter.YErrors
 	for i := range s.X {
@@ -354,7 +369,7 @@ func addMarkers(p *plot.Plot, s Series, l look, at []int, logX, logY bool) {
 	if err != nil {
 		return // all are finite
 	}
-	points.GlyphStyle = draw.GlyphStyle{Color: rgb(l.colour), Radius: 3, Shape: l.glyph()}
+	points.GlyphStyle = draw.GlyphStyle{Color: palette.RGBA(l.colour), Radius: 3, Shape: l.glyph()}
 	p.Add(points)
 }
 
@@ -366,7 +381,7 @@ func addMarks(p *plot.Plot, marks []Mark, labelled bool) {
 		if err != nil {
 			continue
 		}
-		l.Color, l.Width, l.Dashes = rgb(palette.Mark), 1, []vg.Length{2, 2}
+		l.Color, l.Width, l.Dashes = palette.RGBA(palette.Mark), 1, []vg.Length{2, 2}
 		p.Add(l)
 		labels.XYs = append(labels.XYs, plotter.XY{X: m.X, Y: p.Y.Max})
 		labels.Labels = append(labels.Labels, m.label())
@@ -483,7 +498,7 @@ func addBarIntervals(p *plot.Plot, bars []Bars) {
 	if err != nil {
 		return // all are finite
 	}
-	e.Color, e.CapWidth = rgb(palette.Interval), 4
+	e.Color, e.CapWidth = palette.RGBA(palette.Interval), 4
 	p.Add(e)
 }
 
@@ -508,17 +523,17 @@ func stackedPicture(title string, y Axis, parts []Part, bars []Bars, on sheet) P
 		if err != nil {
 			continue
 		}
-		b.Horizontal, b.Color, b.LineStyle.Width = true, rgb(part.Colour), 0
+		b.Horizontal, b.Color, b.LineStyle.Width = true, palette.RGBA(part.Colour), 0
 		if below != nil {
 			b.StackOn(below)
 		}
-		p.Add(hatchedBars{b, hatch(k)})
-		legend = append(legend, legendItem{name: part.Name, colour: rgb(part.Colour), hatch: hatch(k)})
+		p.Add(canvas.HatchedBars{BarChart: b, Hatch: canvas.Hatch(k)})
+		legend = append(legend, legendItem{name: part.Name, colour: palette.RGBA(part.Colour), hatch: canvas.Hatch(k)})
 		below = b
 	}
 	addBarIntervals(p, bars)
 	if addExpected(p, bars) {
-		legend = append(legend, legendItem{name: published, colour: rgb(palette.Thesis), line: &look{marker: palette.Diamond, hollow: true, dash: palette.Dashes[1]}})
+		legend = append(legend, legendItem{name: published, colour: palette.RGBA(palette.Thesis), line: &look{marker: palette.Diamond, hollow: true, dash: palette.Dashes[1]}})
 	}
 	if len(names) > 0 {
 		p.NominalY(names...)

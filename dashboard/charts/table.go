@@ -58,7 +58,7 @@ func tablePicture(title string, rows [][]string, style Style) Picture {
 				x += widths[i]
 			}
 			if r == 0 {
-				c.StrokeLine2(draw.LineStyle{Color: rgb(palette.Mark), Width: 0.7}, c.Min.X+tableRim, y-tableRow/2, x, y-tableRow/2)
+				c.StrokeLine2(draw.LineStyle{Color: palette.RGBA(palette.Mark), Width: 0.7}, c.Min.X+tableRim, y-tableRow/2, x, y-tableRow/2)
 			}
 			y -= tableRow
 		}

@@ -2,6 +2,7 @@ package palette
 
 import (
 	"fmt"
+	"image/color"
 	"math"
 	"strconv"
 )
@@ -13,6 +14,12 @@ func RGB(colour string) (r, g, b uint8) {
 		panic("palette: " + colour + " is no #rrggbb") // all colours are of this package
 	}
 	return uint8(n >> 16), uint8(n >> 8), uint8(n)
+}
+
+// RGBA is a colour #rrggbb for image packages.
+func RGBA(colour string) color.RGBA {
+	r, g, b := RGB(colour)
+	return color.RGBA{r, g, b, 255}
 }
 
 // InkOn is the colour of text on a ground: of two inks the one with the higher contrast, as WCAG

@@ -1,4 +1,4 @@
-package charts
+package canvas
 
 import (
 	"image"
@@ -14,20 +14,12 @@ type zoomed struct {
 	by vg.Length
 }
 
-// sized is the canvas of a file as the picture's own.
-func (p Picture) sized(c vg.CanvasSizer) vg.CanvasSizer {
-	if p.zoom == 0 || p.zoom == 1 {
+// Zoomed is the canvas of a file of another size: what is drawn on it comes out by times as large.
+func Zoomed(c vg.CanvasSizer, by vg.Length) vg.CanvasSizer {
+	if by == 1 {
 		return c
 	}
-	return zoomed{c, p.zoom}
-}
-
-// size of the picture in its file.
-func (p Picture) size() (w, h vg.Length) {
-	if p.zoom == 0 {
-		return p.width, p.height
-	}
-	return p.width * p.zoom, p.height * p.zoom
+	return zoomed{c, by}
 }
 
 func (z zoomed) Size() (w, h vg.Length) {

@@ -1,4 +1,4 @@
-package charts
+package canvas
 
 import (
 	"image/color"
@@ -12,9 +12,9 @@ import (
 	"drtmx/dashboard/charts/palette"
 )
 
-// hatch is the pattern of the k-th part of bars, which tells parts apart where colour
+// Hatch is the pattern of the k-th part of bars, which tells parts apart where colour
 // does not: on paper in black and white.
-type hatch int
+type Hatch int
 
 // strokes are the directions of a pattern's lines, in degrees, and how far apart they are.
 var strokes = [...]struct {
@@ -22,8 +22,8 @@ var strokes = [...]struct {
 	gap    vg.Length
 }{{nil, 1}, {[]float64{45}, 5}, {[]float64{135}, 3}, {[]float64{45, 135}, 6}, {[]float64{90}, 4}, {[]float64{0}, 3}, {[]float64{0, 90}, 4}, {[]float64{45}, 2.4}}
 
-// fill paints a rectangle with the colour and the pattern.
-func (h hatch) fill(c draw.Canvas, r vg.Rectangle, ground color.Color) {
+// Fill paints a rectangle with the colour and the pattern.
+func (h Hatch) Fill(c draw.Canvas, r vg.Rectangle, ground color.Color) {
 	c.SetColor(ground)
 	c.Fill(r.Path())
 	pattern := strokes[int(h)%len(strokes)]
@@ -37,9 +37,9 @@ func (h hatch) fill(c draw.Canvas, r vg.Rectangle, ground color.Color) {
 func inkOf(ground color.Color) color.Color {
 	r, g, b, _ := ground.RGBA()
 	if 0.299*float64(r)+0.587*float64(g)+0.114*float64(b) > 0.5*math.MaxUint16 {
-		return rgb(palette.DarkInk)
+		return palette.RGBA(palette.DarkInk)
 	}
-	return rgb(palette.LightInk)
+	return palette.RGBA(palette.LightInk)
 }
 
 // hatching are the lines of a direction within a rectangle. Where they are depends on
@@ -73,14 +73,14 @@ func hatching(r vg.Rectangle, angle float64, gap vg.Length) (lines [][]vg.Point)
 	return lines
 }
 
-// hatchedBars are horizontal bars with a pattern.
-type hatchedBars struct {
+// HatchedBars are horizontal bars with a pattern.
+type HatchedBars struct {
 	*plotter.BarChart
-	hatch hatch
+	Hatch Hatch
 }
 
 // Plot draws each bar where the bar chart would.
-func (b hatchedBars) Plot(c draw.Canvas, p *plot.Plot) {
+func (b HatchedBars) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for i, v := range b.Values {
 		base := b.base(i)
@@ -88,9 +88,9 @@ func (b hatchedBars) Plot(c draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		at := y(b.XMin + float64(i))
-		b.hatch.fill(c, vg.Rectangle{Min: vg.Point{X: x(base), Y: at - b.Width/2}, Max: vg.Point{X: x(base + v), Y: at + b.Width/2}}, b.Color)
+		b.Hatch.Fill(c, vg.Rectangle{Min: vg.Point{X: x(base), Y: at - b.Width/2}, Max: vg.Point{X: x(base + v), Y: at + b.Width/2}}, b.Color)
 	}
 }
 
 // base is where a bar begins: at the end of those that it is stacked on.
-func (b hatchedBars) base(i int) float64 { return b.BarHeight(i) - b.Values[i] }
+func (b HatchedBars) base(i int) float64 { return b.BarHeight(i) - b.Values[i] }
