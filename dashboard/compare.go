@@ -9,62 +9,65 @@ import (
 	"strings"
 
 	"drtmx/cluster/system"
+	"drtmx/dashboard/card"
 	"drtmx/dashboard/charts"
+	"drtmx/dashboard/lineage"
+	"drtmx/dashboard/windows"
 	"drtmx/engine/experiment"
 )
 
 // ghost is the card of a fork: the system that it was forked from against it,
 // over the virtual time since then that both have passed.
-func (p *page) ghost(ctx context.Context, s system.Snapshot) (Card, bool) {
+func (p *page) ghost(ctx context.Context, s system.Snapshot) (card.Card, bool) {
 	if s.CatchingUp || !isGhost(s, p.source.Systems()) {
-		return Card{}, false
+		return card.Card{}, false
 	}
-	mine, epoch, err := p.keeper.moments(ctx, s.Sys)
+	mine, epoch, err := p.keeper.Moments(ctx, s.Sys)
 	if err != nil {
-		return Card{}, false
+		return card.Card{}, false
 	}
-	theirs, from, err := p.keeper.moments(ctx, s.ForkedFrom)
+	theirs, from, err := p.keeper.Moments(ctx, s.ForkedFrom)
 	if err != nil || len(mine) == 0 || len(theirs) == 0 {
-		return Card{}, false
+		return card.Card{}, false
 	}
-	to := min(mine[len(mine)-1].t1, theirs[len(theirs)-1].t1)
-	c := Card{
+	to := min(mine[len(mine)-1].T1, theirs[len(theirs)-1].T1)
+	c := card.Card{
 		Sys: s.Sys, VirtualNS: s.ForkNS, Title: fmt.Sprintf("%s against its ghost %s", s.ForkedFrom, s.Sys),
-		Before: Part{Title: "ghost " + s.Sys, Sys: s.Sys, Epoch: epoch, Version: s.KnobsVersion},
-		After:  Part{Title: s.ForkedFrom, Sys: s.ForkedFrom, Epoch: from},
+		Before: card.Part{Title: "ghost " + s.Sys, Sys: s.Sys, Epoch: epoch, Version: s.KnobsVersion},
+		After:  card.Part{Title: s.ForkedFrom, Sys: s.ForkedFrom, Epoch: from},
 	}
 	if s.Without > 0 {
 		c.Title += fmt.Sprintf(", without change %d", s.Without-1)
 	}
-	recent := func(ms []moment) []moment {
-		ms = between(ms, s.ForkNS, to)
-		return ms[max(0, len(ms)-cardWindows):]
+	recent := func(ms []windows.Moment) []windows.Moment {
+		ms = windows.Between(ms, s.ForkNS, to)
+		return ms[max(0, len(ms)-card.Windows):]
 	}
-	c.compare(recent(mine), recent(theirs))
+	c.Compare(recent(mine), recent(theirs))
 	return c, true
 }
 
 // state is the present state of a system as a thing to pin: the windows since
 // the latest change without the transient.
 func (p *page) state(w http.ResponseWriter, r *http.Request) {
-	s, err := snapshotOf(p.source, sysOf(r))
+	s, err := windows.SnapshotOf(p.source, sysOf(r))
 	if err != nil {
 		fail(w, err)
 		return
 	}
-	ms, epoch, err := p.keeper.moments(r.Context(), s.Sys)
+	ms, epoch, err := p.keeper.Moments(r.Context(), s.Sys)
 	if err != nil {
 		fail(w, err)
 		return
 	}
-	part := Part{Sys: s.Sys, Epoch: epoch, Version: s.KnobsVersion}
-	now := under(ms, s.KnobsVersion)
-	settled := part.settle(now[max(0, len(now)-cardWindows):])
-	if len(settled) < cardLeast {
-		fail(w, fmt.Errorf("%d windows since the latest change have settled, %d are needed to say something", len(settled), cardLeast))
+	part := card.Part{Sys: s.Sys, Epoch: epoch, Version: s.KnobsVersion}
+	now := windows.Under(ms, s.KnobsVersion)
+	settled := part.Settle(now[max(0, len(now)-card.Windows):])
+	if len(settled) < card.Least {
+		fail(w, fmt.Errorf("%d windows since the latest change have settled, %d are needed to say something", len(settled), card.Least))
 		return
 	}
-	part.Limit = limitOf(settled)
+	part.Limit = windows.LimitOf(settled)
 	part.Title = fmt.Sprintf("system %s after change %d", s.Sys, s.KnobsVersion-1)
 	if s.KnobsVersion == 1 {
 		part.Title = "system " + s.Sys + " as it began"
@@ -73,32 +76,32 @@ func (p *page) state(w http.ResponseWriter, r *http.Request) {
 }
 
 // pin is what a query says about one side: sys,epoch,from_ns,to_ns,version.
-func (p *page) pin(ctx context.Context, text string) (Part, []moment, error) {
+func (p *page) pin(ctx context.Context, text string) (card.Part, []windows.Moment, error) {
 	f := strings.Split(text, ",")
 	if len(f) != 5 {
-		return Part{}, nil, fmt.Errorf("pin = %.60q: must be sys,epoch,from_ns,to_ns,version", text)
+		return card.Part{}, nil, fmt.Errorf("pin = %.60q: must be sys,epoch,from_ns,to_ns,version", text)
 	}
 	from, err1 := strconv.ParseInt(f[2], 10, 64)
 	to, err2 := strconv.ParseInt(f[3], 10, 64)
 	version, err3 := strconv.Atoi(f[4])
 	if err1 != nil || err2 != nil || err3 != nil {
-		return Part{}, nil, fmt.Errorf("pin = %.60q: times and version must be whole numbers", text)
+		return card.Part{}, nil, fmt.Errorf("pin = %.60q: times and version must be whole numbers", text)
 	}
-	ms, epoch, err := p.keeper.moments(ctx, f[0])
+	ms, epoch, err := p.keeper.Moments(ctx, f[0])
 	if err != nil {
-		return Part{}, nil, err
+		return card.Part{}, nil, err
 	}
-	part := Part{Sys: f[0], Epoch: epoch, Version: version, FromNS: from, ToNS: to}
-	ms = between(ms, from, to)
-	if epoch != f[1] || len(ms) < cardLeast {
-		return part, nil, errGone
+	part := card.Part{Sys: f[0], Epoch: epoch, Version: version, FromNS: from, ToNS: to}
+	ms = windows.Between(ms, from, to)
+	if epoch != f[1] || len(ms) < card.Least {
+		return part, nil, windows.ErrGone
 	}
 	part.Windows = len(ms)
 	return part, ms, nil
 }
 
 // pins reads both sides of a comparison.
-func (p *page) pins(r *http.Request) (a, b Part, before, after []moment, err error) {
+func (p *page) pins(r *http.Request) (a, b card.Part, before, after []windows.Moment, err error) {
 	if a, before, err = p.pin(r.Context(), r.URL.Query().Get("a")); err != nil {
 		return
 	}
@@ -120,17 +123,17 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	c := Card{Before: a, After: b}
-	c.rows(before, after)
+	c := card.Card{Before: a, After: b}
+	c.Judge(before, after)
 	answer(w, struct {
-		Card
+		card.Card
 		Knobs []knobDiff `json:"knobs"`
 	}{c, p.knobDiffs(r.Context(), a, b)})
 }
 
 // knobDiffs lists what was set differently; empty if one of the versions is no
 // longer known.
-func (p *page) knobDiffs(ctx context.Context, a, b Part) []knobDiff {
+func (p *page) knobDiffs(ctx context.Context, a, b card.Part) []knobDiff {
 	out := []knobDiff{}
 	x, y := p.valuesAt(ctx, a), p.valuesAt(ctx, b)
 	if x == nil || y == nil {
@@ -138,24 +141,24 @@ func (p *page) knobDiffs(ctx context.Context, a, b Part) []knobDiff {
 	}
 	either := maps.Clone(x) // a number of the hardware may be set in one of them
 	maps.Copy(either, y)
-	for _, n := range sortedNames(either) {
+	for _, n := range experiment.SortedNames(either) {
 		if a, b := x.Value(n), y.Value(n); a != b && !experiment.IsGroup(n) {
-			out = append(out, knobDiff{n, shown(n, a), shown(n, b)})
+			out = append(out, knobDiff{n, lineage.Shown(n, a), lineage.Shown(n, b)})
 		}
 	}
 	return out
 }
 
-func (p *page) valuesAt(ctx context.Context, part Part) experiment.Knobs {
-	s, err := snapshotOf(p.source, part.Sys)
+func (p *page) valuesAt(ctx context.Context, part card.Part) experiment.Knobs {
+	s, err := windows.SnapshotOf(p.source, part.Sys)
 	if err != nil || s.Epoch != part.Epoch {
 		return nil
 	}
-	l, err := p.lines.get(ctx, s)
+	l, err := p.lines.Get(ctx, s)
 	if err != nil {
 		return nil
 	}
-	return l.at(part.Version).values
+	return l.At(part.Version).Values
 }
 
 // compareChart draws where the time goes in both.

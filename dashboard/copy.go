@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drtmx/cluster/shell"
+	"drtmx/dashboard/lineage"
 	"drtmx/engine/experiment"
 )
 
@@ -56,11 +57,11 @@ func commandOf(s experiment.Spec) (string, error) {
 		return "", err
 	}
 	set := experiment.Knobs{}
-	settle(set, base, want)
-	if n := want[crashKnob]; orders(n) {
-		set[crashKnob] = n
+	lineage.Settle(set, base, want)
+	if n := want[lineage.Crash]; lineage.Orders(n) {
+		set[lineage.Crash] = n
 	}
-	for _, n := range sortedNames(set) {
+	for _, n := range experiment.SortedNames(set) {
 		words = append(words, "--set", shell.Word(n+"="+experiment.Format(n, set[n])))
 	}
 	return strings.Join(words, " "), nil
@@ -77,7 +78,7 @@ func upOf(s experiment.Spec) string {
 			fields = append(fields, fmt.Sprintf("%s: %q", f[0], f[1]))
 		}
 	}
-	for _, n := range sortedNames(s.Set) {
+	for _, n := range experiment.SortedNames(s.Set) {
 		set = append(set, fmt.Sprintf("%q: %#v", n, s.Set[n]))
 	}
 	if len(set) > 0 {

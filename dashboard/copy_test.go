@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/dashboard/lineage/lineagetest"
 	"drtmx/engine/experiment"
 )
 
@@ -24,7 +25,7 @@ func TestCopyRoundTrips(t *testing.T) {
 		{Preset: "farm", Set: experiment.Knobs{"clients.arrival": "open:2000000", "fault.drop": 0.01, "cache.bytes": "100MB"}},
 		{Workload: "micro-read", Set: experiment.Knobs{"hardware.nic.qp_contexts": 4000, "hardware.wire.switch": 500, "hardware.nic.tx_read": 4.25, "hardware.wire.mtu": 2048}}}
 	for range 100 {
-		if next, err := spec.With(randomChange(r)); err == nil {
+		if next, err := spec.With(lineagetest.RandomChange(r)); err == nil {
 			if _, err := experiment.Resolve(next); err == nil {
 				spec = next
 				specs = append(specs, next)

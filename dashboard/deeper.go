@@ -15,6 +15,7 @@ import (
 	"drtmx/cluster/agent"
 	"drtmx/cluster/system"
 	"drtmx/dashboard/charts/diagram"
+	"drtmx/dashboard/windows"
 	"drtmx/engine"
 	"drtmx/engine/result"
 )
@@ -61,7 +62,7 @@ func (p *page) look(w http.ResponseWriter, r *http.Request) {
 		fail(w, errors.New(`body: not the JSON expected here; send {"type": "balance", "percentile": 99}`))
 		return
 	}
-	snap, err := snapshotOf(p.source, sysOf(r))
+	snap, err := windows.SnapshotOf(p.source, sysOf(r))
 	if err != nil {
 		fail(w, err)
 		return
@@ -152,7 +153,7 @@ type Transaction struct {
 // transaction answers with the transaction that was found last, drawn for ?w= pixels and ?zoom= times as wide, and with how
 // far the search for the next one is.
 func (p *page) transaction(w http.ResponseWriter, r *http.Request) {
-	snap, err := snapshotOf(p.source, sysOf(r))
+	snap, err := windows.SnapshotOf(p.source, sysOf(r))
 	if err != nil {
 		fail(w, err)
 		return

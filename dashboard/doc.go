@@ -5,11 +5,11 @@
 // The page itself is plain HTML, CSS and ES modules in web/, without a build
 // step and without anything from elsewhere. What it shows is judged here, once
 // for every reader: the charts are go-echarts options (or SVG where echarts is
-// not built in); the windows of every system are fetched once and kept in a
-// compact form (keeper); a card compares the windows before and after a knob
-// change, or a system and its ghost; a lineage knows what every knob was under
-// every version, for undo and for what changed; the steps of "Try this" are YAML
-// files in steps/.
+// not built in). Rooms of their own have what lies below: windows keeps the
+// windows of every system, card compares those before and after a knob change,
+// or of a system and its ghost, lineage knows what every knob was under every
+// version, for undo and for what changed, and steps is "Try this". Here are the
+// answers to what the browser asks for (page.go has the list), a file for each panel.
 //
 // Systems of one spec race on one chart under their names. What they can all change live of their workload is a strip
 // above it, whose changes go to all of them or to none. A system with a learned cache has a strip of its own, with the number

@@ -8,7 +8,9 @@ import (
 
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
+	"drtmx/dashboard/card"
 	"drtmx/dashboard/charts"
+	"drtmx/dashboard/lineage"
 	"drtmx/engine/experiment"
 )
 
@@ -48,7 +50,7 @@ func TestLineageOfCrashes(t *testing.T) {
 	if k.Version != 5 || fmt.Sprint(k.Undo) != fmt.Sprint(experiment.Knobs{"fault.crash": 0}) {
 		t.Errorf("version %d, undone by %v", k.Version, k.Undo)
 	}
-	l, err := newLineages(f).get(t.Context(), f.systems[0])
+	l, err := lineage.New(f).Get(t.Context(), f.systems[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,9 +65,9 @@ func TestLineageOfCrashes(t *testing.T) {
 		4: {0, []int{0}, experiment.Knobs{"fault.crash": 1}},
 		5: {-1, []int{}, experiment.Knobs{"fault.crash": 0}},
 	} {
-		x := l.at(version)
-		if x.values["fault.crash"] != want.reads || x.values["fault.restart"] != -1 || fmt.Sprint(x.down) != fmt.Sprint(want.down) || !reflect.DeepEqual(inverseOf(l, version), want.undo) {
-			t.Errorf("version %d: fault.crash reads %v, down are %v, undone by %v", version, x.values["fault.crash"], x.down, inverseOf(l, version))
+		x := l.At(version)
+		if x.Values["fault.crash"] != want.reads || x.Values["fault.restart"] != -1 || fmt.Sprint(x.Down) != fmt.Sprint(want.down) || !reflect.DeepEqual(l.Inverse(version), want.undo) {
+			t.Errorf("version %d: fault.crash reads %v, down are %v, undone by %v", version, x.Values["fault.crash"], x.Down, l.Inverse(version))
 		}
 	}
 }
@@ -94,7 +96,7 @@ func TestCrashesAreShown(t *testing.T) {
 	if got := strings.Join(names, ","); got != "1 ✕,2 ✕,3 ↻,4 ↻" {
 		t.Errorf("marks %s", got)
 	}
-	var c struct{ Changes []Card }
+	var c struct{ Changes []card.Card }
 	getJSON(t, h, "/page/cards", &c)
 	for i, want := range []struct {
 		title        string

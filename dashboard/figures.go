@@ -117,7 +117,7 @@ func decode(r *job.FigureRun) (d drawnFigure, err error) {
 // settings are knobs as one types them.
 func settings(k experiment.Knobs) string {
 	var parts []string
-	for _, name := range sortedNames(k) {
+	for _, name := range experiment.SortedNames(k) {
 		parts = append(parts, fmt.Sprintf("%s=%v", name, k[name]))
 	}
 	return strings.Join(parts, " ")
@@ -290,7 +290,7 @@ func differing(f *job.FigureRun, run int) ([]knobDiff, error) {
 	}
 	own := f.Figure.Result(run).Spec
 	out := []knobDiff{}
-	for _, name := range sortedNames(own) {
+	for _, name := range experiment.SortedNames(own) {
 		_, changed := f.Set[name]
 		for _, s := range d.Series {
 			for _, pt := range s.Points {

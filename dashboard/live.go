@@ -16,7 +16,10 @@ import (
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
 	"drtmx/cluster/web"
+	"drtmx/dashboard/card"
 	"drtmx/dashboard/charts"
+	"drtmx/dashboard/lineage"
+	"drtmx/dashboard/windows"
 	"drtmx/engine/experiment"
 )
 
@@ -30,17 +33,17 @@ func tracksHeight(n int) int { return 70 + 105*max(n, 1) }
 // measure is a number of each window.
 type measure struct {
 	axis charts.Axis
-	of   func(m *moment) float64
+	of   func(m *windows.Moment) float64
 	rare bool // no track where there is none
 }
 
 // tracks of the timeline, one above the other.
 var tracks = []measure{
-	{charts.Axis{Label: "throughput", Unit: "txn/s"}, func(m *moment) float64 { return m.throughput }, false},
-	{charts.Axis{Label: "median latency", Unit: "µs"}, func(m *moment) float64 { return m.p50 }, false},
-	{charts.Axis{Label: "99th percentile", Unit: "µs"}, func(m *moment) float64 { return m.p99 }, false},
-	{charts.Axis{Label: "failed or lost", Unit: "/s"}, func(m *moment) float64 {
-		return float64(m.failed+m.lost) / float64(max(m.t1-m.t0, 1)) * 1e9
+	{charts.Axis{Label: "throughput", Unit: "txn/s"}, func(m *windows.Moment) float64 { return m.Throughput }, false},
+	{charts.Axis{Label: "median latency", Unit: "µs"}, func(m *windows.Moment) float64 { return m.P50 }, false},
+	{charts.Axis{Label: "99th percentile", Unit: "µs"}, func(m *windows.Moment) float64 { return m.P99 }, false},
+	{charts.Axis{Label: "failed or lost", Unit: "/s"}, func(m *windows.Moment) float64 {
+		return float64(m.Failed+m.Lost) / float64(max(m.T1-m.T0, 1)) * 1e9
 	}, true},
 }
 
@@ -50,7 +53,7 @@ type history struct {
 	ghost   bool
 	called  string // by its spec's name, where systems side by side have different ones; "": by its letter
 	epoch   string
-	moments []moment
+	moments []windows.Moment
 	events  []session.Event
 }
 
@@ -58,7 +61,7 @@ type history struct {
 func (p *page) histories(ctx context.Context) (out []history, stamp string) {
 	systems := p.source.Systems()
 	for _, s := range systems {
-		ms, epoch, err := p.keeper.moments(ctx, s.Sys)
+		ms, epoch, err := p.keeper.Moments(ctx, s.Sys)
 		if err != nil {
 			continue // closed since
 		}
@@ -68,12 +71,12 @@ func (p *page) histories(ctx context.Context) (out []history, stamp string) {
 		}
 		ghost := isGhost(s, systems)
 		if ghost { // before the fork it is its parent
-			ms = between(ms, s.ForkNS-1, math.MaxInt64)
+			ms = windows.Between(ms, s.ForkNS-1, math.MaxInt64)
 		}
 		out = append(out, history{snap: s, ghost: ghost, epoch: epoch, moments: ms, events: events})
 		stamp += fmt.Sprintf("%s %s %v", s.Sys, epoch, ghost)
 		if n := len(ms); n > 0 {
-			stamp += fmt.Sprintf(" %d", ms[n-1].index)
+			stamp += fmt.Sprintf(" %d", ms[n-1].Index)
 		}
 		if n := len(events); n > 0 {
 			stamp += fmt.Sprintf(" %d/%d", n, events[n-1].VirtualNS)
@@ -109,11 +112,11 @@ func callByName(hs []history) {
 // others are not to be compared.
 func (p *page) alike(ctx context.Context, hs []history, sys string) []history {
 	workload := func(s system.Snapshot) any {
-		l, err := p.lines.get(ctx, s)
+		l, err := p.lines.Get(ctx, s)
 		if err != nil {
 			return nil
 		}
-		return l.spec.Workload
+		return l.Spec.Workload
 	}
 	var want any
 	for _, h := range hs {
@@ -144,7 +147,7 @@ func drawTracks(hs []history, from, to int64, tracks []measure, size charts.Size
 	out := make([]charts.Track, len(tracks))
 	var marks []charts.Mark
 	for _, h := range hs {
-		ms := between(h.moments, from, to)
+		ms := windows.Between(h.moments, from, to)
 		for i, t := range tracks {
 			if s := line(h, ms, t.of); !t.rare || slices.ContainsFunc(s.Y, func(y float64) bool { return y > 0 }) {
 				out[i].Series = append(out[i].Series, s)
@@ -191,7 +194,7 @@ func spanOf(r *http.Request, hs []history) (from, to int64) {
 	}
 	for _, h := range hs {
 		if n := len(h.moments); h.snap.Sys == sysOf(r) && n > 0 {
-			from, to = h.moments[max(n-last, 0)].t0, h.snap.VirtualNS
+			from, to = h.moments[max(n-last, 0)].T0, h.snap.VirtualNS
 		}
 	}
 	return from, to
@@ -216,7 +219,7 @@ func (h *history) name() string {
 }
 
 // line is a system's line, dashed for a ghost.
-func line(h history, ms []moment, of func(*moment) float64) charts.Series {
+func line(h history, ms []windows.Moment, of func(*windows.Moment) float64) charts.Series {
 	out := charts.Series{Name: h.name(), System: h.snap.Sys, Dashed: h.ghost}
 	// Averaged windows keep their neighbours when more come: the step is a power
 	// of two and the groups begin at its multiples.
@@ -226,7 +229,7 @@ func line(h history, ms []moment, of func(*moment) float64) charts.Series {
 	}
 	for i := 0; i < len(ms); {
 		first, sum, n := i, 0.0, 0
-		for group := ms[i].index / step; i < len(ms) && ms[i].index/step == group; i++ {
+		for group := ms[i].Index / step; i < len(ms) && ms[i].Index/step == group; i++ {
 			if v := of(&ms[i]); !math.IsNaN(v) {
 				sum, n = sum+v, n+1
 			}
@@ -236,7 +239,7 @@ func line(h history, ms []moment, of func(*moment) float64) charts.Series {
 			y = sum / float64(n)
 		}
 		if n > 0 || len(out.X) > 0 {
-			out.X, out.Y = append(out.X, float64(ms[first].t0+ms[i-1].t1)/2e6), append(out.Y, y)
+			out.X, out.Y = append(out.X, float64(ms[first].T0+ms[i-1].T1)/2e6), append(out.Y, y)
 		}
 	}
 	return out
@@ -289,7 +292,7 @@ func marksOf(events []session.Event, from, to int64) []charts.Mark {
 			m.Label = " "
 		}
 		if e.Version > 0 && len(e.Set) > 0 {
-			m.Text, m.Label = title(e), strconv.Itoa(e.Version-1)+sign(e.Set)
+			m.Text, m.Label = card.Title(e), strconv.Itoa(e.Version-1)+sign(e.Set)
 		}
 		out = append(out, m)
 	}
@@ -302,8 +305,8 @@ func marksOf(events []session.Event, from, to int64) []charts.Mark {
 // sign tells crashes and restarts from other changes.
 func sign(set experiment.Knobs) string {
 	s := ""
-	for _, o := range []struct{ knob, sign string }{{restartKnob, " ↻"}, {crashKnob, " ✕"}} {
-		if v, ok := set[o.knob]; ok && orders(v) {
+	for _, o := range []struct{ knob, sign string }{{lineage.Restart, " ↻"}, {lineage.Crash, " ✕"}} {
+		if v, ok := set[o.knob]; ok && lineage.Orders(v) {
 			s += o.sign
 		}
 	}
@@ -364,7 +367,7 @@ const marksDrawn = 60
 // phaseBar is where a transaction's time goes in one system.
 type phaseBar struct {
 	name string
-	mean [phaseRoom]float64
+	mean [windows.PhaseRoom]float64
 }
 
 // phasesOver is how many of the latest windows the breakdown is made of.
@@ -381,7 +384,7 @@ func (p *page) phases(w http.ResponseWriter, r *http.Request) {
 		for _, h := range hs {
 			ms := h.moments[max(0, len(h.moments)-phasesOver):]
 			if past {
-				ms = between(h.moments, from, to)
+				ms = windows.Between(h.moments, from, to)
 			}
 			if len(ms) > 0 {
 				bars = append(bars, phaseBar{h.name(), phaseMeans(ms)})
@@ -392,15 +395,15 @@ func (p *page) phases(w http.ResponseWriter, r *http.Request) {
 }
 
 // phaseMeans weights the windows by their commits.
-func phaseMeans(ms []moment) (out [phaseRoom]float64) {
+func phaseMeans(ms []windows.Moment) (out [windows.PhaseRoom]float64) {
 	total := 0.0
 	for i := range ms {
-		n := float64(ms[i].commits)
+		n := float64(ms[i].Commits)
 		if n == 0 {
 			continue
 		}
 		total += n
-		for k, us := range ms[i].phases {
+		for k, us := range ms[i].Phases {
 			out[k] += float64(us) * n
 		}
 	}
@@ -414,7 +417,7 @@ func phaseMeans(ms []moment) (out [phaseRoom]float64) {
 func stackedPhases(size charts.Size, bars []phaseBar) *charts.Chart {
 	var parts []charts.Part
 	out := make([]charts.Bars, len(bars))
-	for k, name := range phaseOrder {
+	for k, name := range windows.Phases {
 		used := false
 		for _, b := range bars {
 			used = used || b.mean[k] >= 0.002

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -19,6 +20,10 @@ import (
 	"drtmx/cluster/system"
 	"drtmx/cluster/web"
 	"drtmx/dashboard/charts"
+	"drtmx/dashboard/charts/palette"
+	"drtmx/dashboard/lineage"
+	"drtmx/dashboard/steps"
+	"drtmx/dashboard/windows"
 	"drtmx/engine"
 	"drtmx/engine/code"
 	"drtmx/engine/experiment"
@@ -54,9 +59,9 @@ func init() {
 
 type page struct {
 	source Source
-	keeper *keeper
-	lines  *lineages
-	steps  []Steps
+	keeper *windows.Keeper
+	lines  *lineage.Systems
+	steps  []steps.Offer
 	memo   memo
 	shots  memo // sketches of figures
 	looks  looks
@@ -69,7 +74,7 @@ func Handler(s Source) http.Handler {
 	if err != nil {
 		panic(err) // the folder is embedded
 	}
-	p := &page{source: s, keeper: newKeeper(s), lines: newLineages(s), steps: loadSteps(), shots: memo{limit: 1000}, files: http.FileServerFS(files)}
+	p := &page{source: s, keeper: windows.NewKeeper(s), lines: lineage.New(s), steps: steps.Load(), shots: memo{limit: 1000}, files: http.FileServerFS(files)}
 	mux := http.NewServeMux()
 	for pattern, h := range map[string]http.HandlerFunc{
 		"GET /page/timeline":      p.timeline,
@@ -99,8 +104,8 @@ func Handler(s Source) http.Handler {
 		"GET /page/figure/point":  p.point,
 		"GET /page/figure/sketch": p.figureSketch,
 		"GET /vendor/echarts.js":  library,
-		"GET /colours.css":        coloursCSS,
-		"GET /colours.js":         coloursJS,
+		"GET /colours.css":        text("text/css", palette.CSS()),
+		"GET /colours.js":         text("text/javascript", palette.JS()),
 		"GET /":                   p.file,
 	} {
 		mux.HandleFunc(pattern, h)
@@ -116,6 +121,15 @@ func Handler(s Source) http.Handler {
 func (p *page) file(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache")
 	p.files.ServeHTTP(w, r)
+}
+
+// text serves what is the same for as long as the program runs; the browser asks again, as with file.
+func text(kind, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Header().Set("Content-Type", kind+"; charset=utf-8")
+		io.WriteString(w, body)
+	}
 }
 
 func library(w http.ResponseWriter, r *http.Request) {
@@ -167,7 +181,7 @@ func fail(w http.ResponseWriter, err error) {
 	var none *agent.NoSystemError
 	var unknown *job.NoFigureError
 	var unkept *runs.NoRunError
-	if errors.As(err, &none) || errors.As(err, &unknown) || errors.As(err, &unkept) || errors.Is(err, errGone) {
+	if errors.As(err, &none) || errors.As(err, &unknown) || errors.As(err, &unkept) || errors.Is(err, windows.ErrGone) {
 		code = http.StatusNotFound
 	}
 	w.Header().Set("Cache-Control", "no-store")
@@ -179,5 +193,5 @@ func sysOf(r *http.Request) string {
 	if s := r.URL.Query().Get("sys"); s != "" {
 		return s
 	}
-	return firstSystem
+	return lineage.FirstSystem
 }

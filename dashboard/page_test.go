@@ -17,7 +17,9 @@ import (
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
 	"drtmx/cluster/web"
+	"drtmx/dashboard/card"
 	"drtmx/dashboard/charts"
+	"drtmx/dashboard/lineage"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -290,7 +292,7 @@ func TestHardwareOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string][3]any{}
-	list, err := pageKnobs(states, lineage{start: began, spec: now})
+	list, err := pageKnobs(states, lineage.Lineage{Start: began, Spec: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +313,7 @@ func TestCardsOfThePage(t *testing.T) {
 	ghost := newFake(t)
 	ghost.run(120, 8e6)
 	f.windows["b"] = ghost.windows["a"]
-	var c struct{ Changes, Ghosts []Card }
+	var c struct{ Changes, Ghosts []card.Card }
 	getJSON(t, Handler(f), "/page/cards", &c)
 	if len(c.Changes) != 1 || c.Changes[0].Undo["preset"] != "drtm+h" || rowOf(t, c.Changes[0], "throughput").Verdict != "worse" {
 		t.Errorf("changes: %+v", c.Changes)
@@ -331,7 +333,7 @@ func TestCardOfAYoungGhost(t *testing.T) {
 	f.run(73, 8e6)
 	f.systems = append(f.systems, system.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: 70 * windowNS, KnobsVersion: 1})
 	f.windows["b"] = f.windows["a"][:72]
-	var c struct{ Ghosts []Card }
+	var c struct{ Ghosts []card.Card }
 	getJSON(t, Handler(f), "/page/cards", &c)
 	if want := "waiting for windows that both systems have: 2 of 8"; len(c.Ghosts) != 1 || c.Ghosts[0].Settling != want || c.Ghosts[0].Final {
 		t.Errorf("%+v", c.Ghosts)
@@ -344,7 +346,7 @@ func TestGhostOfAnEarlierLife(t *testing.T) {
 	f.systems = append(f.systems, system.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e0", ForkNS: 70 * windowNS, KnobsVersion: 2})
 	f.windows["b"] = f.windows["a"]
 	h := Handler(f)
-	var c struct{ Ghosts []Card }
+	var c struct{ Ghosts []card.Card }
 	getJSON(t, h, "/page/cards", &c)
 	if len(c.Ghosts) != 0 {
 		t.Errorf("compared with an earlier life: %+v", c.Ghosts)
@@ -359,9 +361,9 @@ func TestGhostOfAnEarlierLife(t *testing.T) {
 func TestPinsAreCompared(t *testing.T) {
 	f := changed(t)
 	h := Handler(f)
-	var now Part
+	var now card.Part
 	getJSON(t, h, "/page/state?sys=a", &now)
-	if now.Version != 2 || now.Windows < cardLeast || now.Title != "system a after change 1" {
+	if now.Version != 2 || now.Windows < card.Least || now.Title != "system a after change 1" {
 		t.Errorf("state: %+v", now)
 	}
 	pin := func(epoch string, from, to, version int) string {
@@ -369,7 +371,7 @@ func TestPinsAreCompared(t *testing.T) {
 	}
 	query := "?a=" + pin("e1", 10, 50, 1) + "&b=" + pin("e1", 70, 110, 2)
 	var c struct {
-		Rows  []Row
+		Rows  []card.Row
 		Knobs []knobDiff
 	}
 	getJSON(t, h, "/page/compare"+query, &c)
@@ -416,24 +418,6 @@ func TestHistoryIsFetchedOnce(t *testing.T) {
 	f.run(10, 1e6)
 	if after := get(t, h, "/page/timeline?last=400").Body.String(); after == before {
 		t.Error("the history of an earlier life is shown")
-	}
-}
-
-func TestKeeperIsBounded(t *testing.T) {
-	f := newFake(t)
-	f.run(momentsKept*2, 8e6)
-	k := newKeeper(f)
-	for i := range 4 { // as if it came little by little
-		all := f.windows["a"]
-		f.windows["a"] = all[:momentsKept*(i+1)/2]
-		if _, _, err := k.moments(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
-		f.windows["a"] = all
-	}
-	ms, _, err := k.moments(t.Context(), "a")
-	if err != nil || len(ms) > momentsKept*3/2 || ms[len(ms)-1].index != 2*momentsKept-1 {
-		t.Errorf("%d moments, %v", len(ms), err)
 	}
 }
 

@@ -5,13 +5,14 @@ import (
 
 	"drtmx/cluster/agent"
 	"drtmx/cluster/web"
+	"drtmx/dashboard/windows"
 )
 
 // The parameters that routes of the page take. A route refuses all others, and values that are none of theirs.
 var (
 	ofSystem = web.Params{web.System()}
 	sized    = web.Params{web.Whole("w", 0, mostPixels), web.Whole("h", 0, mostPixels), web.OneOf("format", "svg", "option")}
-	spanned  = web.Params{web.System(), web.Moment("from"), web.Moment("to"), web.Whole("last", 0, momentsKept)}
+	spanned  = web.Params{web.System(), web.Moment("from"), web.Moment("to"), web.Whole("last", 0, windows.MomentsKept)}
 	ofFigure = web.Params{web.Text("id", nameBytes), web.Numbers("hide")}
 	ofRuns   = web.Params{web.Text("a", nameBytes), web.Text("b", nameBytes)} // or of pins
 	inSweep  = web.Params{web.System(), web.Text("metric", nameBytes), web.Whole("number", 0, mostNumber)}

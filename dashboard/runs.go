@@ -10,7 +10,9 @@ import (
 	"drtmx/cluster"
 	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
+	"drtmx/dashboard/card"
 	"drtmx/dashboard/charts"
+	"drtmx/dashboard/lineage"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -53,8 +55,8 @@ func (p *page) run(w http.ResponseWriter, r *http.Request) {
 	if one, err := k.Result(); err == nil {
 		out.One = true
 		knobs := keep.NonDefault(one.Spec)
-		for _, name := range sortedNames(knobs) {
-			out.Knobs = append(out.Knobs, runFact{name, shown(name, knobs[name])})
+		for _, name := range experiment.SortedNames(knobs) {
+			out.Knobs = append(out.Knobs, runFact{name, lineage.Shown(name, knobs[name])})
 		}
 		out.Facts = factsOf(one)
 		if spec, err := keep.SpecOf(one); err == nil {
@@ -141,11 +143,11 @@ func (p *page) runCompare(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := struct {
-		Rows  []Row      `json:"rows"`
+		Rows  []card.Row `json:"rows"`
 		Knobs []knobDiff `json:"knobs"`
 		Limit [2]string  `json:"limit"`
 		Same  bool       `json:"same"` // the same run twice
-	}{Rows: []Row{}, Knobs: []knobDiff{}, Same: c.A.Digest == c.B.Digest}
+	}{Rows: []card.Row{}, Knobs: []knobDiff{}, Same: c.A.Digest == c.B.Digest}
 	for _, q := range runQuantities {
 		for _, d := range c.Metrics {
 			if d.Metric == q.metric {
@@ -155,7 +157,7 @@ func (p *page) runCompare(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, d := range c.Spec {
 		if !experiment.IsGroup(d.Knob) {
-			out.Knobs = append(out.Knobs, knobDiff{d.Knob, shown(d.Knob, d.A), shown(d.Knob, d.B)})
+			out.Knobs = append(out.Knobs, knobDiff{d.Knob, lineage.Shown(d.Knob, d.A), lineage.Shown(d.Knob, d.B)})
 		}
 	}
 	for i, x := range []*result.Result{c.A, c.B} {
@@ -167,8 +169,8 @@ func (p *page) runCompare(w http.ResponseWriter, r *http.Request) {
 }
 
 // diffRow is a number of both, and whether the interval of the difference has zero in it.
-func diffRow(d result.Diff, name, unit string, times float64, moreIs string) Row {
-	row := Row{Name: name, Unit: unit, Before: times * d.A, After: times * d.B, Diff: times * (d.B - d.A), Half95: d.Half95 * math.Abs(times*d.A)}
+func diffRow(d result.Diff, name, unit string, times float64, moreIs string) card.Row {
+	row := card.Row{Name: name, Unit: unit, Before: times * d.A, After: times * d.B, Diff: times * (d.B - d.A), Half95: d.Half95 * math.Abs(times*d.A)}
 	if d.Change != nil {
 		row.Percent = 100 * *d.Change
 	}
@@ -176,7 +178,7 @@ func diffRow(d result.Diff, name, unit string, times float64, moreIs string) Row
 	case d.A == d.B:
 		row.Verdict = "same"
 	case d.Change == nil || d.Half95 == 0:
-		row.Verdict, row.Why, row.Says = undecided, cmp.Or(d.Why, "no interval is known"), "no interval"
+		row.Verdict, row.Why, row.Says = card.Undecided, cmp.Or(d.Why, "no interval is known"), "no interval"
 	case math.Abs(*d.Change) <= d.Half95:
 		row.Verdict = "same"
 	case (d.B > d.A) == (moreIs == "better"):

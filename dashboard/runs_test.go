@@ -7,6 +7,7 @@ import (
 
 	"drtmx/cluster/keep"
 	"drtmx/cluster/runs/runstest"
+	"drtmx/dashboard/card"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -53,7 +54,7 @@ func TestKeptRunOnThePage(t *testing.T) {
 		t.Errorf("%+v", k)
 	}
 	var c struct {
-		Rows  []Row
+		Rows  []card.Row
 		Knobs []knobDiff
 		Limit [2]string
 		Same  bool
@@ -94,7 +95,7 @@ func TestVerdictsOnRuns(t *testing.T) {
 		{result.Diff{A: 0, B: 12}, "better", "undecided"},
 	} {
 		row := diffRow(c.d, "x", "", 100, c.moreIs)
-		if row.Verdict != c.want || row.Before != 100*c.d.A || row.Verdict == undecided && row.Why == "" {
+		if row.Verdict != c.want || row.Before != 100*c.d.A || row.Verdict == card.Undecided && row.Why == "" {
 			t.Errorf("%+v: %+v", c.d, row)
 		}
 	}

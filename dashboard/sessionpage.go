@@ -16,8 +16,11 @@ import (
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
 	"drtmx/cluster/web"
+	"drtmx/dashboard/card"
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/diagram"
+	"drtmx/dashboard/lineage"
+	"drtmx/dashboard/windows"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -57,15 +60,15 @@ const (
 var sessionTemplate string
 
 var sessionForm = template.Must(template.New("session").Funcs(template.FuncMap{
-	"number": number, "difference": difference, "phase": phaseName, "ms": func(ns int64) string { return fmt.Sprintf("%.4g ms", float64(ns)/1e6) },
-	"value": func(k experiment.KnobState, v any) string { return shown(k.Name, v) },
+	"number": number, "difference": difference, "phase": card.PhaseName, "ms": func(ns int64) string { return fmt.Sprintf("%.4g ms", float64(ns)/1e6) },
+	"value": func(k experiment.KnobState, v any) string { return lineage.Shown(k.Name, v) },
 }).Parse(sessionTemplate))
 
 // drawnPart is a part as the template takes it.
 type drawnPart struct {
 	SessionPart
 	Lines, Phases template.HTML
-	Cards         []Card
+	Cards         []card.Card
 	Changed       []experiment.KnobState
 	Missing       int // windows that are no longer kept
 	Inside        []template.HTML
@@ -94,11 +97,11 @@ func (s *SessionPage) HTML() ([]byte, error) {
 
 // drawn makes lines, cards and drawings of a part.
 func (x *SessionPart) drawn() drawnPart {
-	h := history{snap: system.Snapshot{Sys: firstSystem, VirtualNS: x.AtNS}, events: x.Events}
+	h := history{snap: system.Snapshot{Sys: lineage.FirstSystem, VirtualNS: x.AtNS}, events: x.Events}
 	for i := range x.Windows {
-		h.moments = append(h.moments, momentOf(&x.Windows[i]))
+		h.moments = append(h.moments, windows.Of(&x.Windows[i]))
 	}
-	d := drawnPart{SessionPart: *x, Cards: cards(firstSystem, "", h.moments, x.Events)}
+	d := drawnPart{SessionPart: *x, Cards: card.OfChanges(lineage.FirstSystem, "", h.moments, x.Events)}
 	if len(x.Windows) > 0 {
 		d.Missing = x.Windows[0].Index
 		d.Lines = template.HTML(drawTracks([]history{h}, 0, x.AtNS+1, tracks, charts.Size{Width: sessionWidth}).HTML())
@@ -129,7 +132,7 @@ func number(v float64) string {
 }
 
 // difference writes what a row of a card says.
-func difference(r Row) string {
+func difference(r card.Row) string {
 	mark := map[string]string{"better": "✓ ", "worse": "! ", "same": "= "}[r.Verdict]
 	switch {
 	case r.Ended:
@@ -148,7 +151,7 @@ func difference(r Row) string {
 
 // sessionOf is the session of a system so far.
 func sessionOf(ctx context.Context, s recorded, sys string) (*SessionPage, error) {
-	snap, err := snapshotOf(s, sys)
+	snap, err := windows.SnapshotOf(s, sys)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +220,7 @@ func ReplayedPage(r *session.Replayed, kept []session.Recording, raw []byte) *Se
 func init() {
 	web.SetSessionPage(func(ctx context.Context, a *agent.Agent, sys string) ([]byte, error) {
 		if sys == "" {
-			sys = firstSystem
+			sys = lineage.FirstSystem
 		}
 		s, err := sessionOf(ctx, a, sys)
 		if err != nil {

@@ -4,16 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"drtmx/cluster/agent"
 	"drtmx/cluster/job"
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
+	"drtmx/dashboard/card"
+	"drtmx/dashboard/windows"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
+
+const windowNS = 200_000
 
 // fakeSource is an agent without one: histories that a test wrote.
 type fakeSource struct {
@@ -73,7 +78,7 @@ func (f *fakeSource) set(t *testing.T, k experiment.Knobs) {
 
 func (f *fakeSource) Systems() []system.Snapshot { return f.systems }
 
-func (f *fakeSource) find(sys string) error { _, err := snapshotOf(f, sys); return err }
+func (f *fakeSource) find(sys string) error { _, err := windows.SnapshotOf(f, sys); return err }
 
 func (f *fakeSource) Windows(_ context.Context, sys string, from int) ([]result.Window, error) {
 	ws := f.windows[sys]
@@ -151,4 +156,13 @@ func (f *fakeSource) Staleness(_ context.Context, sys string) (agent.Staleness, 
 
 func (f *fakeSource) Inside(context.Context, string, bool) ([]result.NodeInside, error) {
 	return []result.NodeInside{{Role: "symmetric", ToNS: 1000, NICs: []result.NICInside{{}}, Sockets: []result.SocketInside{{Cores: 4}}}}, nil
+}
+
+func rowOf(t *testing.T, c card.Card, name string) card.Row {
+	t.Helper()
+	i := slices.IndexFunc(c.Rows, func(r card.Row) bool { return r.Name == name })
+	if i < 0 {
+		t.Fatalf("no row %s in %+v", name, c)
+	}
+	return c.Rows[i]
 }

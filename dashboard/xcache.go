@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"drtmx/dashboard/card"
 	"drtmx/dashboard/charts"
+	"drtmx/dashboard/windows"
 	"drtmx/engine/experiment"
-	"drtmx/engine/metrics"
 )
 
 // The panel of learned caches: numbers over time, what they are now, and how far training in the background has come.
@@ -24,55 +24,32 @@ const (
 	cacheKnob     = "xstore.cache"
 )
 
-// cacheGauges is where those of the store are among all gauges, which are known when the program has started.
-var cacheGauges = sync.OnceValue(func() map[string]int {
-	at := map[string]int{}
-	for i, g := range metrics.Gauges() {
-		if g.Part == cachePart {
-			at[g.Name] = i
-		}
-	}
-	return at
-})
-
-// gauge is what a gauge of the store showed in a window; NaN: nothing.
-func (m *moment) gauge(name string) float64 {
-	i, ok := cacheGauges()[name]
-	if !ok || i >= len(m.gauges) {
-		return math.NaN()
-	}
-	return float64(m.gauges[i])
-}
+// cacheGauge is what a gauge of the store showed in a window; NaN: nothing.
+func cacheGauge(m *windows.Moment, name string) float64 { return m.Gauge(cachePart + "." + name) }
 
 // learnedTracks are drawn one above the other. Bytes are shown as megabytes.
 var learnedTracks = func() []measure {
-	track := func(label, unit string, rare bool, of func(m *moment) float64) measure {
+	track := func(label, unit string, rare bool, of func(m *windows.Moment) float64) measure {
 		return measure{charts.Axis{Label: label, Unit: unit}, of, rare}
 	}
-	named := func(name string) func(m *moment) float64 { return func(m *moment) float64 { return m.gauge(name) } }
+	named := func(name string) func(m *windows.Moment) float64 {
+		return func(m *windows.Moment) float64 { return cacheGauge(m, name) }
+	}
 	return []measure{
 		{charts.Axis{Label: "cache hits", Unit: "%", To: 100}, named("hits"), false},
 		track("leaves READ", "", false, leavesRead),
 		track("invalidated", "%", true, named("invalidations")),
 		track("fallbacks", "%", true, named("fallbacks")),
-		track("client cache", "MB", false, func(m *moment) float64 { return m.gauge("client_bytes") / 1e6 }),
+		track("client cache", "MB", false, func(m *windows.Moment) float64 { return cacheGauge(m, "client_bytes") / 1e6 }),
 		track("models to go", "", true, named("to_go")),
 		track("queue", "tasks", true, named("pending")),
 	}
 }()
 
 // leavesRead is how many a lookup by a model READs.
-func leavesRead(m *moment) float64 { return 1 + m.gauge("leaves")/100 }
+func leavesRead(m *windows.Moment) float64 { return 1 + cacheGauge(m, "leaves")/100 }
 
 func (p *page) learnedChart(w http.ResponseWriter, r *http.Request) { p.tracks(w, r, learnedTracks) }
-
-// trained leaves out the windows right after a change in which the model that it asked for is trained: it has no effect until then.
-func trained(after []moment) []moment {
-	for len(after) > 0 && after[0].gauge("training") > 0 {
-		after = after[1:]
-	}
-	return after
-}
 
 // learned is what the panel says in words and numbers.
 type learned struct {
@@ -96,13 +73,13 @@ const learnedOver = 10
 
 // learnedState answers with them; 204 if the system has no such cache.
 func (p *page) learnedState(w http.ResponseWriter, r *http.Request) {
-	ms, _, err := p.keeper.moments(r.Context(), sysOf(r))
+	ms, _, err := p.keeper.Moments(r.Context(), sysOf(r))
 	if err != nil {
 		fail(w, err)
 		return
 	}
 	ms = ms[max(0, len(ms)-learnedOver):]
-	if len(ms) == 0 || math.IsNaN(ms[len(ms)-1].gauge("client_bytes")) {
+	if len(ms) == 0 || math.IsNaN(cacheGauge(&ms[len(ms)-1], "client_bytes")) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
@@ -116,14 +93,14 @@ func (p *page) learnedState(w http.ResponseWriter, r *http.Request) {
 }
 
 // learnedOf judges the latest windows.
-func learnedOf(ms []moment) learned {
+func learnedOf(ms []windows.Moment) learned {
 	now := &ms[len(ms)-1]
 	s := learned{Settled: true, Done: 1}
 	s.Text, s.Settled = trainingText(ms)
-	if target := now.gauge("training"); target > 0 {
-		s.Done = 1 - now.gauge("to_go")/target
+	if target := cacheGauge(now, "training"); target > 0 {
+		s.Done = 1 - cacheGauge(now, "to_go")/target
 	}
-	over := func(of func(m *moment) float64) float64 {
+	over := func(of func(m *windows.Moment) float64) float64 {
 		sum, n := 0.0, 0
 		for i := range ms {
 			if v := of(&ms[i]); !math.IsNaN(v) {
@@ -132,7 +109,7 @@ func learnedOf(ms []moment) learned {
 		}
 		return sum / float64(n) // NaN of none
 	}
-	share := func(name string) float64 { return over(func(m *moment) float64 { return m.gauge(name) }) }
+	share := func(name string) float64 { return over(func(m *windows.Moment) float64 { return cacheGauge(m, name) }) }
 	add := func(name string, v float64, text, unit, doc string) {
 		if !math.IsNaN(v) {
 			s.Facts = append(s.Facts, fact{name, text, unit, doc})
@@ -140,7 +117,7 @@ func learnedOf(ms []moment) learned {
 	}
 	percent := func(name, label, doc string) { v := share(name); add(label, v, percentText(v), "%", doc) }
 	bytes := func(name, label, doc string) {
-		v := now.gauge(name)
+		v := cacheGauge(now, name)
 		text, unit := bytesText(v)
 		add(label, v, text, unit, doc)
 	}
@@ -148,27 +125,27 @@ func learnedOf(ms []moment) learned {
 	percent("invalidations", "invalidations", "lookups that met a leaf other than the one expected, or a node that was too old: leaves have been split")
 	percent("fallbacks", "fallbacks", "lookups that the server had to answer")
 	v := over(leavesRead)
-	add("leaves READ", v, short(v), "a lookup", "leaves that a lookup READs: one, or more where the prediction is wider")
-	v = now.gauge("mean_error")
-	add("prediction error", v, short(v), fmt.Sprintf("slots, ≤ %.0f", now.gauge("max_error")), "how wide a prediction is: what a sub-model may be above and below the truth, together; the mean of all sub-models that somebody has looked at")
+	add("leaves READ", v, card.Short(v), "a lookup", "leaves that a lookup READs: one, or more where the prediction is wider")
+	v = cacheGauge(now, "mean_error")
+	add("prediction error", v, card.Short(v), fmt.Sprintf("slots, ≤ %.0f", cacheGauge(now, "max_error")), "how wide a prediction is: what a sub-model may be above and below the truth, together; the mean of all sub-models that somebody has looked at")
 	bytes("client_bytes", "a client’s cache", "what the cache of a client holds now, in its mode: models and tables, or nodes of the tree")
 	bytes("clients_bytes", "all clients", "the caches of all clients together")
 	bytes("model_bytes", "sub-models", "all sub-models of the servers, 14 bytes each")
 	bytes("tt_bytes", "tables", "all translation tables of the servers, 8 bytes for each leaf")
 	bytes("index_bytes", "tree’s nodes", "the inner nodes of the tree, which a cache of the whole index would have to keep")
-	v = now.gauge("pending")
+	v = cacheGauge(now, "pending")
 	add("training queue", v, thousands(v), "tasks", "tasks that trainers have not finished: one for each split leaf, and one for a whole model")
-	v = now.gauge("submodels")
+	v = cacheGauge(now, "submodels")
 	add("sub-models now", v, thousands(v), "", "sub-models that clients use, of all servers")
 	return s
 }
 
 // trainingText says how far training in the background has come, and whether it has settled: no whole model is trained, and the
 // queue was empty at the end of one of some windows.
-func trainingText(ms []moment) (text string, settled bool) {
+func trainingText(ms []windows.Moment) (text string, settled bool) {
 	m := &ms[len(ms)-1]
-	models, target, left, tasks := m.gauge("submodels"), m.gauge("training"), m.gauge("to_go"), m.gauge("pending")
-	empty := slices.ContainsFunc(ms, func(m moment) bool { return m.gauge("training") == 0 && m.gauge("pending") == 0 })
+	models, target, left, tasks := cacheGauge(m, "submodels"), cacheGauge(m, "training"), cacheGauge(m, "to_go"), cacheGauge(m, "pending")
+	empty := slices.ContainsFunc(ms, func(m windows.Moment) bool { return cacheGauge(&m, "training") == 0 && cacheGauge(&m, "pending") == 0 })
 	switch {
 	case math.IsNaN(models):
 		return "no models in use: clients go down the tree", true
@@ -195,17 +172,17 @@ func percentText(v float64) string {
 	case v > 99.9:
 		return "> 99.9"
 	}
-	return short(v)
+	return card.Short(v)
 }
 
 func bytesText(v float64) (text, unit string) {
 	switch {
 	case v >= 1e9:
-		return short(v / 1e9), "GB"
+		return card.Short(v / 1e9), "GB"
 	case v >= 1e6:
-		return short(v / 1e6), "MB"
+		return card.Short(v / 1e6), "MB"
 	case v >= 1e3:
-		return short(v / 1e3), "KB"
+		return card.Short(v / 1e3), "KB"
 	}
 	return fmt.Sprintf("%.0f", v), "bytes"
 }

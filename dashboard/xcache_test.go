@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/dashboard/card"
 	"drtmx/engine/experiment"
 )
 
@@ -87,8 +88,8 @@ func TestCardWaitsForTraining(t *testing.T) {
 	f.set(t, experiment.Knobs{"coroutines": 4}) // any change: what counts is that a model is trained after it
 	f.run(50, 8e6)
 	f.withCache(50, map[string]float64{"xstore.training": 5000, "xstore.to_go": 100})
-	of := func() Card {
-		var all struct{ Changes []Card }
+	of := func() card.Card {
+		var all struct{ Changes []card.Card }
 		getJSON(t, Handler(f), "/page/cards", &all)
 		if len(all.Changes) != 1 {
 			t.Fatalf("%d cards", len(all.Changes))

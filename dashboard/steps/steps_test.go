@@ -1,4 +1,4 @@
-package dashboard
+package steps
 
 import (
 	"math"
@@ -18,7 +18,7 @@ func TestSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bySpec := map[string]Steps{}
+	bySpec := map[string]Offer{}
 	for _, s := range all {
 		bySpec[s.Spec] = s
 	}
@@ -83,7 +83,7 @@ func (x Step) changesWhatItSays(t *testing.T, spec experiment.Spec) {
 		t.Errorf("%s names no start", x.Button)
 	}
 	if _, ok := x.Set["preset"]; ok && len(x.Set) > 1 {
-		t.Errorf("%s chooses a preset and changes %v", x.Button, sortedNames(x.Set))
+		t.Errorf("%s chooses a preset and changes %v", x.Button, experiment.SortedNames(x.Set))
 	}
 	start, err := spec.With(x.Start)
 	if err != nil {
@@ -102,7 +102,7 @@ func (x Step) changesWhatItSays(t *testing.T, spec experiment.Spec) {
 		t.Fatal(err)
 	}
 	_, preset := x.Set["preset"]
-	for _, n := range sortedNames(after) {
+	for _, n := range experiment.SortedNames(after) {
 		_, said := x.Set[n]
 		if moved := before.Value(n) != after.Value(n); moved != said && !(moved && (preset || experiment.IsGroup(n) || experiment.IsSwitch(n))) {
 			t.Errorf("%s: %s goes from %v to %v", x.Button, n, before.Value(n), after.Value(n))
@@ -124,7 +124,7 @@ func TestDefaultStepsMove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := all[slices.IndexFunc(all, func(s Steps) bool { return s.Spec == spec.Name })].Steps
+	steps := all[slices.IndexFunc(all, func(s Offer) bool { return s.Spec == spec.Name })].Steps
 	measure := func(from experiment.Spec, sets ...experiment.Knobs) *result.Result {
 		for _, set := range append(sets, experiment.Knobs{"warmup_ns": 400_000, "duration_ns": 1_000_000, "check": "off"}) {
 			if from, err = from.With(set); err != nil {

@@ -1,4 +1,4 @@
-package dashboard
+package card
 
 import (
 	"math"
@@ -7,16 +7,17 @@ import (
 	"testing"
 
 	"drtmx/cluster/session"
+	"drtmx/dashboard/windows"
 	"drtmx/engine/metrics"
 	"drtmx/engine/result"
 )
 
 // sloping lets the throughput of the windows under one version go up steadily, by a share of it over
 // all of them.
-func sloping(ms []moment, version int, share float64) []moment {
-	ws := under(ms, version)
+func sloping(ms []windows.Moment, version int, share float64) []windows.Moment {
+	ws := windows.Under(ms, version)
 	for i := range ws {
-		ws[i].throughput *= 1 + share*float64(i)/float64(len(ws))
+		ws[i].Throughput *= 1 + share*float64(i)/float64(len(ws))
 	}
 	return ms
 }
@@ -27,13 +28,13 @@ func TestCardOfADrift(t *testing.T) {
 	after := before
 	after.windows, after.throughput = 300, 9.6e6
 	for version, name := range map[int]string{1: "before it, still drifting", 2: "after it, still drifting"} { // order-free: the cases are independent
-		ms := sloping(windows(1, before, after), version, 0.1)
-		c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]
+		ms := sloping(sampled(1, before, after), version, 0.1)
+		c := OfChanges("a", "e", ms, []session.Event{change(ms, 2)})[0]
 		if len(c.Rows) == 0 || len(c.Phases) == 0 || c.Settling != "" {
 			t.Fatalf("%+v", c)
 		}
 		for _, r := range append(c.Rows, c.Phases...) {
-			if r.Verdict != undecided || r.Half95 != 0 || !r.Drifts || !strings.HasPrefix(r.Why, name) {
+			if r.Verdict != Undecided || r.Half95 != 0 || !r.Drifts || !strings.HasPrefix(r.Why, name) {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
@@ -41,8 +42,8 @@ func TestCardOfADrift(t *testing.T) {
 			t.Error(c.Sentence)
 		}
 	}
-	ms := windows(1, before, after)
-	if r := rowOf(t, cards("a", "e", ms, []session.Event{change(ms, 2)})[0], "throughput"); r.Verdict != "better" || r.Why != "" {
+	ms := sampled(1, before, after)
+	if r := row(t, OfChanges("a", "e", ms, []session.Event{change(ms, 2)})[0], "throughput"); r.Verdict != "better" || r.Why != "" {
 		t.Errorf("without a drift: %+v", r)
 	}
 }
@@ -52,13 +53,13 @@ func TestCardOfADrift(t *testing.T) {
 func TestCardsOfAnAgeingSystem(t *testing.T) {
 	ages := before
 	ages.windows, ages.throughput = 400, 9.6e6
-	all := sloping(windows(2, before, ages), 2, 0.1)
+	all := sloping(sampled(2, before, ages), 2, 0.1)
 	event := change(all, 2)
 	var first *Row
 	shown := 0
-	for n := before.windows + 2*cardLeast; n <= len(all); n += 5 {
-		r := rowOf(t, cards("a", "e", all[:n], []session.Event{event})[0], "throughput")
-		if r.Verdict == undecided {
+	for n := before.windows + 2*Least; n <= len(all); n += 5 {
+		r := row(t, OfChanges("a", "e", all[:n], []session.Event{event})[0], "throughput")
+		if r.Verdict == Undecided {
 			continue
 		}
 		shown++
@@ -77,16 +78,16 @@ func TestCardsOfAnAgeingSystem(t *testing.T) {
 // A system that stopped needs no interval: every window before has commits and none after, however much
 // the windows before depend on each other. What no attempt ended in has no abort rate.
 func TestCardOfASystemThatStopped(t *testing.T) {
-	ms := windows(1, before, before)
+	ms := sampled(1, before, before)
 	for i := range ms {
 		if i < before.windows { // one state for some thirty windows, then another
-			ms[i].throughput *= 1 + float64(i/30%2)
+			ms[i].Throughput *= 1 + float64(i/30%2)
 		} else {
-			ms[i] = momentOf(&result.Window{Index: i, T0NS: ms[i].t0, T1NS: ms[i].t1, KnobsVersion: 2, Failed: 100})
+			ms[i] = windows.Of(&result.Window{Index: i, T0NS: ms[i].T0, T1NS: ms[i].T1, KnobsVersion: 2, Failed: 100})
 		}
 	}
-	c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]
-	if r := rowOf(t, c, "throughput"); r.Verdict != "worse" || !r.Ended || r.Why != "" {
+	c := OfChanges("a", "e", ms, []session.Event{change(ms, 2)})[0]
+	if r := row(t, c, "throughput"); r.Verdict != "worse" || !r.Ended || r.Why != "" {
 		t.Errorf("%+v", r)
 	}
 	if !strings.HasPrefix(c.Sentence, "Throughput fell to 0") || strings.Contains(c.Sentence, "independent") {
@@ -104,35 +105,35 @@ func TestCardOfASystemThatStopped(t *testing.T) {
 
 // TestCardSaysWhyThereIsNoPercentile: windows with too few requests have no p99, and the row does not vanish without a word.
 func TestCardSaysWhyThereIsNoPercentile(t *testing.T) {
-	ms := windows(1, before, before)
-	for i := range under(ms, 2) {
-		ms[before.windows+i].p99 = math.NaN()
+	ms := sampled(1, before, before)
+	for i := range windows.Under(ms, 2) {
+		ms[before.windows+i].P99 = math.NaN()
 	}
 	const why = "No p99: it takes 1,000 requests in a window, and the windows after it have fewer."
-	if c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]; c.Absent != why {
+	if c := OfChanges("a", "e", ms, []session.Event{change(ms, 2)})[0]; c.Absent != why {
 		t.Errorf("%q", c.Absent)
 	}
 	both := slices.Clone(ms)
 	for i := range both {
-		both[i].p99 = math.NaN()
+		both[i].P99 = math.NaN()
 	}
-	if c := cards("a", "e", both, []session.Event{change(both, 2)})[0]; !strings.Contains(c.Absent, "the windows before it and after it have fewer") {
+	if c := OfChanges("a", "e", both, []session.Event{change(both, 2)})[0]; !strings.Contains(c.Absent, "the windows before it and after it have fewer") {
 		t.Errorf("%q", c.Absent)
 	}
-	whole := windows(1, before, before)
-	if c := cards("a", "e", whole, []session.Event{change(whole, 2)})[0]; c.Absent != "" {
+	whole := sampled(1, before, before)
+	if c := OfChanges("a", "e", whole, []session.Event{change(whole, 2)})[0]; c.Absent != "" {
 		t.Errorf("%q", c.Absent)
 	}
 }
 
 // Windows that remember each other for longer than there are windows say little: no interval.
 func TestCardOfALongMemory(t *testing.T) {
-	ms := windows(1, before, before)
-	for i := range under(ms, 2) { // one state for some thirty windows, then another
-		ms[before.windows+i].trips = 3 + float64(i/30%2)
+	ms := sampled(1, before, before)
+	for i := range windows.Under(ms, 2) { // one state for some thirty windows, then another
+		ms[before.windows+i].Trips = 3 + float64(i/30%2)
 	}
-	r := rowOf(t, cards("a", "e", ms, []session.Event{change(ms, 2)})[0], "round trips")
-	if r.Verdict != undecided || r.Why == "" || r.Half95 != 0 {
+	r := row(t, OfChanges("a", "e", ms, []session.Event{change(ms, 2)})[0], "round trips")
+	if r.Verdict != Undecided || r.Why == "" || r.Half95 != 0 {
 		t.Errorf("%+v", r)
 	}
 	var q quantity
@@ -141,14 +142,14 @@ func TestCardOfALongMemory(t *testing.T) {
 			break
 		}
 	}
-	if e := metrics.EstimateMean(q.series(under(ms, 2))); e.Why == metrics.None {
+	if e := metrics.EstimateMean(q.series(windows.Under(ms, 2))); e.Why == metrics.None {
 		t.Errorf("%+v", e)
 	}
 }
 
 // What cannot be told is a clause of its own, behind what can.
 func TestSentenceKeepsApartWhatIsNotDecided(t *testing.T) {
-	c := &Card{Number: 1, Rows: []Row{{Name: "throughput", Percent: -61, Diff: -61, Before: 4, After: 2, Verdict: "worse"}, {Name: "p50", Drifts: true}, {Name: "p99", Verdict: undecided}, {Name: "aborts", Verdict: undecided}}}
+	c := &Card{Number: 1, Rows: []Row{{Name: "throughput", Percent: -61, Diff: -61, Before: 4, After: 2, Verdict: "worse"}, {Name: "p50", Drifts: true}, {Name: "p99", Verdict: Undecided}, {Name: "aborts", Verdict: Undecided}}}
 	if got, want := c.sentence(), "Throughput fell by 61 %; p50 still drifts; too few independent windows to judge p99 and aborts."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

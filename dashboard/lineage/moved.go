@@ -1,4 +1,4 @@
-package dashboard
+package lineage
 
 import (
 	"fmt"
@@ -8,49 +8,49 @@ import (
 	"drtmx/engine/experiment"
 )
 
-// moved names every knob that differs between two versions and that the title of a card
+// Moved names every knob that differs between two versions and that the title of a card
 // does not name: a preset sets many, and a card may measure several changes together.
-func moved(l lineage, base, version int, set experiment.Knobs) []string {
-	before, after := l.at(base), l.at(version)
-	if before.values == nil || after.values == nil {
+func (l *Lineage) Moved(base, version int, set experiment.Knobs) []string {
+	before, after := l.At(base), l.At(version)
+	if before.Values == nil || after.Values == nil {
 		return nil
 	}
-	titled := l.at(version - 1).values // the title's arrow begins here
+	titled := l.At(version - 1).Values // the title's arrow begins here
 	var out []string
-	for _, n := range sortedNames(after.values) {
-		was, is := before.values.Value(n), after.values.Value(n)
+	for _, n := range experiment.SortedNames(after.Values) {
+		was, is := before.Values.Value(n), after.Values.Value(n)
 		if was == is || experiment.IsGroup(n) || experiment.IsOrder(n) {
 			continue
 		}
 		if _, ok := set[n]; ok && titled.Value(n) == was {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s: %s → %s", n, shown(n, was), shown(n, is)))
+		out = append(out, fmt.Sprintf("%s: %s → %s", n, Shown(n, was), Shown(n, is)))
 	}
 	return out
 }
 
-// undone says by which version a change was taken back: the first after it under which all
+// Undone says of the latest changes by which version each was taken back: the first after it under which all
 // is as it was before. 0: none. The change that takes it back counts as undone too, by
 // itself, unless it is the latest: what it did is still being looked at.
-func undone(l lineage) map[int]int {
+func (l *Lineage) Undone(changes int) map[int]int {
 	out := map[int]int{}
 	state := func(v int) string {
-		x := l.at(v)
-		if x.values == nil {
+		x := l.At(v)
+		if x.Values == nil {
 			return ""
 		}
 		var b strings.Builder
-		for _, n := range sortedNames(x.values) {
+		for _, n := range experiment.SortedNames(x.Values) {
 			if !experiment.IsOrder(n) {
-				fmt.Fprintf(&b, "%s=%v ", n, x.values[n])
+				fmt.Fprintf(&b, "%s=%v ", n, x.Values[n])
 			}
 		}
-		fmt.Fprint(&b, slices.Sorted(slices.Values(x.down)))
+		fmt.Fprint(&b, slices.Sorted(slices.Values(x.Down)))
 		return b.String()
 	}
 	seen := map[string]int{} // the latest version with a state, of those that are not undone
-	for v := max(l.first, l.last()-cardsShown); v <= l.last(); v++ {
+	for v := max(l.first, l.last()-changes); v <= l.last(); v++ {
 		s := state(v)
 		if s == "" {
 			continue

@@ -1,4 +1,4 @@
-package dashboard
+package card
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drtmx/dashboard/charts/palette"
+	"drtmx/dashboard/windows"
 )
 
 // words are how a card speaks: of a change over time, or of a system and its
@@ -48,12 +49,12 @@ func (c *Card) sentence() string {
 		switch {
 		case r.Drifts:
 			drift = append(drift, r.Name)
-		case r.Verdict == undecided:
+		case r.Verdict == Undecided:
 			unsure = append(unsure, r.Name)
 		case r.Name == "round trips":
 		case r.Name == "aborts" || r.Name == "failures":
 			if r.moved() && math.Abs(r.Diff) >= abortsWorth {
-				parts = append(parts, fmt.Sprintf(say.from, r.Name, short(r.Before), short(r.After)))
+				parts = append(parts, fmt.Sprintf(say.from, r.Name, Short(r.Before), Short(r.After)))
 			}
 		case r.Verdict == "same":
 			same = append(same, r.Name)
@@ -62,9 +63,9 @@ func (c *Card) sentence() string {
 		case r.Before == 0 && r.Percent == 0: // of nothing
 			parts = append(parts, fmt.Sprintf(say.nothing, r.Name))
 		case r.Diff > 0:
-			parts = append(parts, fmt.Sprintf(say.up, r.Name, short(r.Percent)))
+			parts = append(parts, fmt.Sprintf(say.up, r.Name, Short(r.Percent)))
 		default:
-			parts = append(parts, fmt.Sprintf(say.down, r.Name, short(-r.Percent)))
+			parts = append(parts, fmt.Sprintf(say.down, r.Name, Short(-r.Percent)))
 		}
 	}
 	if len(same) > 0 {
@@ -80,7 +81,7 @@ func (c *Card) sentence() string {
 		parts = append(parts, "too few independent windows to judge "+list(unsure))
 	}
 	if r, ok := c.mover(); ok {
-		parts = append(parts, fmt.Sprintf(say.mover, phaseName(r.Name), short(r.Before), short(r.After)))
+		parts = append(parts, fmt.Sprintf(say.mover, PhaseName(r.Name), Short(r.Before), Short(r.After)))
 	}
 	if a, b := c.Before.Limit, c.After.Limit; a != "" && b != "" {
 		if a != b {
@@ -106,7 +107,7 @@ func singular(name string) bool { return !strings.HasSuffix(name, "s") }
 
 // absent says which percentiles have no row, although requests commit, and on which side windows
 // have too few of them.
-func (c *Card) absent(before, after []moment) string {
+func (c *Card) absent(before, after []windows.Moment) string {
 	sides := [2]string{"before it", "after it"}
 	if c.Number == 0 {
 		sides = [2]string{"of the ghost", "here"}
@@ -114,12 +115,12 @@ func (c *Card) absent(before, after []moment) string {
 	var out []string
 	for _, p := range []struct {
 		name, takes string // requests in a window
-		of          func(m *moment) float64
-	}{{"p50", "20", func(m *moment) float64 { return m.p50 }}, {"p99", "1,000", func(m *moment) float64 { return m.p99 }}} {
+		of          func(m *windows.Moment) float64
+	}{{"p50", "20", func(m *windows.Moment) float64 { return m.P50 }}, {"p99", "1,000", func(m *windows.Moment) float64 { return m.P99 }}} {
 		var where []string
-		for i, ms := range [][]moment{before, after} {
-			q, t := quantity{of: p.of}, quantity{of: func(m *moment) float64 { return m.throughput }}
-			if len(q.series(ms)) < cardLeast && mean(t.series(ms)) > 0 {
+		for i, ms := range [][]windows.Moment{before, after} {
+			q, t := quantity{of: p.of}, quantity{of: func(m *windows.Moment) float64 { return m.Throughput }}
+			if len(q.series(ms)) < Least && mean(t.series(ms)) > 0 {
 				where = append(where, sides[i])
 			}
 		}
@@ -130,8 +131,8 @@ func (c *Card) absent(before, after []moment) string {
 	return strings.Join(out, " ")
 }
 
-// short writes two or three significant digits, never an exponent.
-func short(v float64) string {
+// Short writes two or three significant digits, never an exponent.
+func Short(v float64) string {
 	switch a := math.Abs(v); {
 	case a >= 10:
 		return fmt.Sprintf("%.0f", v)
@@ -151,8 +152,8 @@ func (c *Card) mover() (best Row, ok bool) {
 	return best, ok
 }
 
-// phaseName is that of people.
-func phaseName(name string) string {
+// PhaseName is that of people.
+func PhaseName(name string) string {
 	l, _ := palette.Phases.Of(name)
 	return l.Label
 }

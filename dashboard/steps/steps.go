@@ -1,22 +1,20 @@
-package dashboard
+package steps
 
 import (
 	"bytes"
-	"cmp"
 	"embed"
 	"fmt"
-	"net/http"
 
 	"gopkg.in/yaml.v3"
 
 	"drtmx/engine/experiment"
 )
 
-//go:embed steps/*.yaml
+//go:embed *.yaml
 var stepFiles embed.FS
 
-// Steps are what "Try this" offers for one shipped spec.
-type Steps struct {
+// Offer are what "Try this" offers for one shipped spec.
+type Offer struct {
 	Spec  string `yaml:"spec" json:"spec"`
 	Steps []Step `yaml:"steps" json:"steps"`
 	// Each says that a step is for all systems side by side, which one spec lists.
@@ -37,9 +35,9 @@ type Step struct {
 	Section string           `yaml:"section" json:"section"`
 }
 
-// loadSteps reads the embedded files; a test reads them first, so a bad one
+// Load reads the embedded files; a test reads them first, so a bad one
 // never ships.
-func loadSteps() []Steps {
+func Load() []Offer {
 	out, err := readSteps()
 	if err != nil {
 		panic(err)
@@ -47,47 +45,24 @@ func loadSteps() []Steps {
 	return out
 }
 
-func readSteps() ([]Steps, error) {
-	entries, err := stepFiles.ReadDir("steps")
+func readSteps() ([]Offer, error) {
+	entries, err := stepFiles.ReadDir(".")
 	if err != nil {
 		return nil, err
 	}
-	var out []Steps
+	var out []Offer
 	for _, e := range entries {
-		b, err := stepFiles.ReadFile("steps/" + e.Name())
+		b, err := stepFiles.ReadFile(e.Name())
 		if err != nil {
 			return nil, err
 		}
 		d := yaml.NewDecoder(bytes.NewReader(b))
 		d.KnownFields(true)
-		var s Steps
+		var s Offer
 		if err := d.Decode(&s); err != nil {
 			return nil, fmt.Errorf("steps/%s: %w", e.Name(), err)
 		}
 		out = append(out, s)
 	}
 	return out, nil
-}
-
-// trySteps answers with the steps of the spec that runs.
-func (p *page) trySteps(w http.ResponseWriter, r *http.Request) {
-	spec, err := p.source.Spec(r.Context(), sysOf(r))
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	sys, err := snapshotOf(p.source, sysOf(r))
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	name := cmp.Or(sys.Of, spec.Name)
-	for _, s := range p.steps {
-		if s.Spec == name {
-			s.Each = sys.Of != ""
-			answer(w, s)
-			return
-		}
-	}
-	answer(w, Steps{Spec: name, Steps: []Step{}})
 }

@@ -1,4 +1,4 @@
-package dashboard
+package card
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drtmx/cluster/session"
+	"drtmx/dashboard/windows"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -21,13 +22,13 @@ type level struct {
 	lock       float64 // mean us
 }
 
-const windowNS = 200_000
+const spanNS = 200_000
 
-// windows makes a history whose noise is correlated, as that of a real system
+// sampled makes a history whose noise is correlated, as that of a real system
 // is: what is in flight at the end of a window is finished in the next.
-func windows(seed uint64, levels ...level) []moment {
+func sampled(seed uint64, levels ...level) []windows.Moment {
 	r := rand.New(rand.NewPCG(seed, 1))
-	var out []moment
+	var out []windows.Moment
 	noise := 0.0
 	for v, l := range levels {
 		for i := range l.windows {
@@ -38,30 +39,30 @@ func windows(seed uint64, levels ...level) []moment {
 			}
 			n := len(out)
 			w := result.Window{
-				Index: n, T0NS: int64(n) * windowNS, T1NS: int64(n+1) * windowNS, KnobsVersion: v + 1, Throughput: x,
-				Commits: uint64(x * windowNS / 1e9), AbortRate: 0.01 * (1 + 0.3*r.NormFloat64()), RoundTripsPerTxn: 3,
+				Index: n, T0NS: int64(n) * spanNS, T1NS: int64(n+1) * spanNS, KnobsVersion: v + 1, Throughput: x,
+				Commits: uint64(x * spanNS / 1e9), AbortRate: 0.01 * (1 + 0.3*r.NormFloat64()), RoundTripsPerTxn: 3,
 				LatencyUS:  result.Latency{P50: l.p50 * (1 - noise), P99: 30 * (1 + 0.03*r.NormFloat64())},
 				Phases:     map[string]result.PhaseStat{"lock": {MeanUS: l.lock * (1 + 0.01*r.NormFloat64())}, "logging": {MeanUS: 4}},
 				Bottleneck: &result.Bottleneck{Resource: l.limit, Utilization: 0.97}, Limit: &result.Verdict{Word: result.Saturated, Of: l.limit},
 			}
-			out = append(out, momentOf(&w))
+			out = append(out, windows.Of(&w))
 		}
 	}
 	return out
 }
 
 // change is the event between level v and the next.
-func change(ms []moment, version int) session.Event {
+func change(ms []windows.Moment, version int) session.Event {
 	at := int64(0)
 	for _, m := range ms {
-		if m.version < version {
-			at = m.t1
+		if m.Version < version {
+			at = m.T1
 		}
 	}
 	return session.Event{Kind: "knob", By: "page", VirtualNS: at, Version: version, Set: experiment.Knobs{"phase.lock": "two-sided"}, Was: experiment.Knobs{"phase.lock": "one-sided"}}
 }
 
-func rowOf(t *testing.T, c Card, name string) Row {
+func row(t *testing.T, c Card, name string) Row {
 	t.Helper()
 	for _, r := range c.Rows {
 		if r.Name == name {
@@ -77,20 +78,20 @@ var before = level{windows: 120, throughput: 8e6, p50: 15, limit: "cpu", lock: 4
 func TestCardFindsAStep(t *testing.T) {
 	after := before
 	after.throughput, after.p50, after.lock = 7.2e6, 16.5, 5.5
-	ms := windows(1, before, after)
-	c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]
-	r := rowOf(t, c, "throughput")
+	ms := sampled(1, before, after)
+	c := OfChanges("a", "e", ms, []session.Event{change(ms, 2)})[0]
+	r := row(t, c, "throughput")
 	if r.Verdict != "worse" || math.Abs(r.Percent+10) > 2 || r.Half95 <= 0 || r.Half95 > 0.03*r.Before {
 		t.Errorf("a step of -10 %%: %+v", r)
 	}
 	if math.Abs(r.After-r.Before-r.Diff) > 1 {
 		t.Errorf("the difference %g is not that of the means shown, %g and %g", r.Diff, r.Before, r.After)
 	}
-	if r := rowOf(t, c, "p50"); r.Verdict != "worse" || math.Abs(r.Percent-10) > 2 {
+	if r := row(t, c, "p50"); r.Verdict != "worse" || math.Abs(r.Percent-10) > 2 {
 		t.Errorf("a step of +10 %%: %+v", r)
 	}
 	for _, name := range []string{"p99", "round trips"} {
-		if r := rowOf(t, c, name); r.Verdict != "same" {
+		if r := row(t, c, name); r.Verdict != "same" {
 			t.Errorf("nothing changed: %+v", r)
 		}
 	}
@@ -110,11 +111,11 @@ func TestCardSaysSame(t *testing.T) {
 	wrong, none := 0, 0
 	const tries = 200
 	for seed := range uint64(tries) {
-		ms := windows(seed, before, before)
-		switch r := rowOf(t, cards("a", "e", ms, []session.Event{change(ms, 2)})[0], "throughput"); {
+		ms := sampled(seed, before, before)
+		switch r := row(t, OfChanges("a", "e", ms, []session.Event{change(ms, 2)})[0], "throughput"); {
 		case r.moved():
 			wrong++
-		case r.Verdict == undecided:
+		case r.Verdict == Undecided:
 			none++
 		}
 	}
@@ -126,12 +127,12 @@ func TestCardSaysSame(t *testing.T) {
 func TestCardLeavesOutTheTransient(t *testing.T) {
 	after := before
 	after.ramp = 30
-	ms := windows(3, before, after)
-	c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]
+	ms := sampled(3, before, after)
+	c := OfChanges("a", "e", ms, []session.Event{change(ms, 2)})[0]
 	if c.After.Skipped < 20 || c.After.Skipped > 60 {
 		t.Errorf("%d windows left out, the transient had 30", c.After.Skipped)
 	}
-	if r := rowOf(t, c, "throughput"); math.Abs(r.Percent) > 2 {
+	if r := row(t, c, "throughput"); math.Abs(r.Percent) > 2 {
 		t.Errorf("the transient is in the card: %+v", r)
 	}
 }
@@ -139,8 +140,8 @@ func TestCardLeavesOutTheTransient(t *testing.T) {
 func TestCardSeesTheLimitMove(t *testing.T) {
 	after := before
 	after.limit = "nic_tx"
-	ms := windows(4, before, after)
-	c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]
+	ms := sampled(4, before, after)
+	c := OfChanges("a", "e", ms, []session.Event{change(ms, 2)})[0]
 	if c.Before.Limit != "saturated (CPU at 97 %)" || c.After.Limit != "saturated (NIC send at 97 %)" {
 		t.Errorf("limit %q, then %q", c.Before.Limit, c.After.Limit)
 	}
@@ -151,17 +152,17 @@ func TestCardSeesTheLimitMove(t *testing.T) {
 
 func TestCardWaits(t *testing.T) {
 	short := before
-	short.windows = cardLeast - 1
-	ms := windows(5, before, short)
-	c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]
+	short.windows = Least - 1
+	ms := sampled(5, before, short)
+	c := OfChanges("a", "e", ms, []session.Event{change(ms, 2)})[0]
 	if len(c.Rows) > 0 || c.Settling == "" || c.Final {
 		t.Errorf("a card of %d windows: %+v", short.windows, c)
 	}
-	ms = windows(5, short, before)
-	if c := cards("a", "e", ms, []session.Event{change(ms, 2)})[0]; len(c.Rows) > 0 || !strings.Contains(c.Settling, "before") {
+	ms = sampled(5, short, before)
+	if c := OfChanges("a", "e", ms, []session.Event{change(ms, 2)})[0]; len(c.Rows) > 0 || !strings.Contains(c.Settling, "before") {
 		t.Errorf("with too little before: %+v", c)
 	}
-	if c := cards("a", "e", nil, []session.Event{change(nil, 2)})[0]; c.Settling == "" {
+	if c := OfChanges("a", "e", nil, []session.Event{change(nil, 2)})[0]; c.Settling == "" {
 		t.Errorf("without windows: %+v", c)
 	}
 }
@@ -170,15 +171,15 @@ func TestCardWaits(t *testing.T) {
 func TestCardsOfSeveralChanges(t *testing.T) {
 	second, third := before, before
 	second.throughput, third.throughput = 6e6, 8e6
-	ms := windows(6, before, second, third)
-	cs := cards("a", "e", ms, []session.Event{{Kind: "fork"}, change(ms, 2), {Kind: "failed"}, change(ms, 3)})
+	ms := sampled(6, before, second, third)
+	cs := OfChanges("a", "e", ms, []session.Event{{Kind: "fork"}, change(ms, 2), {Kind: "failed"}, change(ms, 3)})
 	if len(cs) != 2 || cs[0].Number != 2 || cs[1].Number != 1 || cs[0].Final || !cs[1].Final {
 		t.Fatalf("%d cards: %+v", len(cs), cs)
 	}
-	if r := rowOf(t, cs[0], "throughput"); r.Verdict != "better" {
+	if r := row(t, cs[0], "throughput"); r.Verdict != "better" {
 		t.Errorf("back up: %+v", r)
 	}
-	if r := rowOf(t, cs[1], "throughput"); r.Verdict != "worse" {
+	if r := row(t, cs[1], "throughput"); r.Verdict != "worse" {
 		t.Errorf("down: %+v", r)
 	}
 }
@@ -186,11 +187,11 @@ func TestCardsOfSeveralChanges(t *testing.T) {
 // A window carries the version it began with: the one in which the change fell
 // belongs to neither side.
 func TestUnderLeavesOutTheWindowOfTheChange(t *testing.T) {
-	ms := windows(7, level{windows: 10}, level{windows: 5})
-	if a, b := under(ms, 1), under(ms, 2); len(a) != 9 || len(b) != 5 {
+	ms := sampled(7, level{windows: 10}, level{windows: 5})
+	if a, b := windows.Under(ms, 1), windows.Under(ms, 2); len(a) != 9 || len(b) != 5 {
 		t.Errorf("%d before, %d after", len(a), len(b))
 	}
-	if x := under(ms, 9); len(x) != 0 {
+	if x := windows.Under(ms, 9); len(x) != 0 {
 		t.Errorf("%d windows of a version that is not there", len(x))
 	}
 }
@@ -218,7 +219,7 @@ func TestTitles(t *testing.T) {
 		"coroutines 1 again, preset fasst again": {Set: experiment.Knobs{"preset": "fasst", "coroutines": 1}, Was: experiment.Knobs{"preset": "fasst", "coroutines": 1}},
 	} {
 		want = strings.Replace(want, "x=1", "x = 1", 1)
-		if got := title(e); got != want {
+		if got := Title(e); got != want {
 			t.Errorf("title %q, want %q", got, want)
 		}
 	}
@@ -226,8 +227,8 @@ func TestTitles(t *testing.T) {
 
 // Changes that follow each other too quickly are measured together, by the card of the last.
 func TestQuickChangesTogether(t *testing.T) {
-	ms := windows(3, level{windows: 100, throughput: 1e6, p50: 20}, level{windows: 5, throughput: 1e6, p50: 20}, level{windows: 100, throughput: 8e5, p50: 25})
-	got := cards("a", "e1", ms, []session.Event{change(ms, 2), change(ms, 3)})
+	ms := sampled(3, level{windows: 100, throughput: 1e6, p50: 20}, level{windows: 5, throughput: 1e6, p50: 20}, level{windows: 100, throughput: 8e5, p50: 25})
+	got := OfChanges("a", "e1", ms, []session.Event{change(ms, 2), change(ms, 3)})
 	if len(got) != 2 {
 		t.Fatalf("%d cards", len(got))
 	}

@@ -1,4 +1,4 @@
-package dashboard
+package windows
 
 import (
 	"fmt"
@@ -26,9 +26,9 @@ func limitOfWindow(w *result.Window) (l limit) {
 	return l
 }
 
-// limitOf is what limits most of the windows, in words: "saturated (CPU at 97 %)", "latency-bound
+// LimitOf is what limits most of the windows, in words: "saturated (CPU at 97 %)", "latency-bound
 // (lock, execution)", "contended (ring/2, ring/6)"; "" where nothing ended.
-func limitOf(ms []moment) string {
+func LimitOf(ms []Moment) string {
 	count, shares := map[limit]int{}, map[limit]float64{}
 	words := map[unique.Handle[string]]int{}
 	for i := range ms {

@@ -1,16 +1,14 @@
-package dashboard
+package card
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"net/http"
 	"slices"
-	"sort"
 	"strings"
 
 	"drtmx/cluster/session"
-	"drtmx/cluster/system"
+	"drtmx/dashboard/lineage"
+	"drtmx/dashboard/windows"
 	"drtmx/engine/experiment"
 	"drtmx/engine/metrics"
 )
@@ -53,7 +51,7 @@ type Part struct {
 	ToNS    int64  `json:"to_ns"`
 	Windows int    `json:"windows"`
 	Skipped int    `json:"skipped"`         // the transient
-	Limit   string `json:"limit,omitempty"` // saturated, latency-bound or contended, see limitOf
+	Limit   string `json:"limit,omitempty"` // saturated, latency-bound or contended, see windows.LimitOf
 }
 
 // Row compares one quantity.
@@ -75,38 +73,38 @@ type Row struct {
 	Ended bool `json:"ended,omitempty"`
 }
 
-// undecided is the verdict on a row without an interval.
-const undecided = "undecided"
+// Undecided is the verdict on a row without an interval.
+const Undecided = "undecided"
 
 // moved says that a row differs by more than chance.
-func (r *Row) moved() bool { return r.Verdict != "same" && r.Verdict != undecided }
+func (r *Row) moved() bool { return r.Verdict != "same" && r.Verdict != Undecided }
 
 // quantity is a row's column of numbers.
 type quantity struct {
 	name, unit string
-	of         func(m *moment) float64 // NaN: absent
+	of         func(m *windows.Moment) float64 // NaN: absent
 	moreIs     string
 	rare       bool // no row where there is none
 }
 
 var quantities = []quantity{
-	{"throughput", "/s", func(m *moment) float64 { return m.throughput }, "better", false},
-	{"p50", "µs", func(m *moment) float64 { return m.p50 }, "worse", false},
-	{"p99", "µs", func(m *moment) float64 { return m.p99 }, "worse", false},
-	{"aborts", "%", func(m *moment) float64 { return m.aborts }, "worse", false},
-	{"failures", "%", func(m *moment) float64 { return m.failures }, "worse", true},
-	{"round trips", "/txn", func(m *moment) float64 { return m.trips }, "worse", false},
+	{"throughput", "/s", func(m *windows.Moment) float64 { return m.Throughput }, "better", false},
+	{"p50", "µs", func(m *windows.Moment) float64 { return m.P50 }, "worse", false},
+	{"p99", "µs", func(m *windows.Moment) float64 { return m.P99 }, "worse", false},
+	{"aborts", "%", func(m *windows.Moment) float64 { return m.Aborts }, "worse", false},
+	{"failures", "%", func(m *windows.Moment) float64 { return m.Failures }, "worse", true},
+	{"round trips", "/txn", func(m *windows.Moment) float64 { return m.Trips }, "worse", false},
 }
 
 const (
-	cardWindows = 400                 // at most this many windows on a side
-	cardLeast   = metrics.LeastValues // fewer say nothing
+	Windows = 400                 // at most this many windows on a side
+	Least   = metrics.LeastValues // fewer say nothing
 
 	cardTogether = 32 // changes that one card looks back over
 )
 
-// cards makes a card of each of the latest knob changes of a system, latest first.
-func cards(sys, epoch string, ms []moment, events []session.Event) []Card {
+// OfChanges makes a card of each of the latest knob changes of a system, latest first.
+func OfChanges(sys, epoch string, ms []windows.Moment, events []session.Event) []Card {
 	last := 0
 	for _, e := range events {
 		last = max(last, e.Version)
@@ -114,104 +112,72 @@ func cards(sys, epoch string, ms []moment, events []session.Event) []Card {
 	var out []Card
 	next := int64(math.MaxInt64)
 	for _, e := range slices.Backward(events) {
-		if len(out) == cardsShown {
+		if len(out) == Shown {
 			break
 		}
 		if e.Version == 0 || len(e.Set) == 0 {
 			continue
 		}
-		c := Card{Sys: sys, Number: e.Version - 1, Version: e.Version, VirtualNS: e.VirtualNS, By: e.By, Set: e.Set, Title: title(e)}
+		c := Card{Sys: sys, Number: e.Version - 1, Version: e.Version, VirtualNS: e.VirtualNS, By: e.By, Set: e.Set, Title: Title(e)}
 		base, before := settledBefore(ms, e.Version)
-		after := trained(under(ms, e.Version))
+		after := trained(windows.Under(ms, e.Version))
 		c.With = e.Version - 1 - base
 		c.Before, c.After = Part{Sys: sys, Epoch: epoch, Version: base}, Part{Sys: sys, Epoch: epoch, Version: e.Version}
-		c.Final = e.Version < last || len(after) >= 2*cardWindows
-		c.training = len(after) == 0 && len(under(ms, e.Version)) > 0
+		c.Final = e.Version < last || len(after) >= 2*Windows
+		c.training = len(after) == 0 && len(windows.Under(ms, e.Version)) > 0
 		c.Failed, c.Lost = failures(ms, e.VirtualNS, next)
 		next = e.VirtualNS
-		c.compare(before, after[:min(len(after), 2*cardWindows)])
+		c.Compare(before, after[:min(len(after), 2*Windows)])
 		out = append(out, c)
 	}
 	return out
 }
 
-// title writes a change as people say it.
-func title(e session.Event) string {
+// Title writes a change as people say it.
+func Title(e session.Event) string {
 	var parts []string
-	for _, n := range sortedNames(e.Set) {
+	for _, n := range experiment.SortedNames(e.Set) {
 		if experiment.IsOrder(n) {
-			if orders(e.Set[n]) {
-				parts = append(parts, order(n, e.Set[n]))
+			if lineage.Orders(e.Set[n]) {
+				parts = append(parts, lineage.Order(n, e.Set[n]))
 			}
 		} else if was, ok := e.Was[n]; ok && was != e.Set[n] {
-			parts = append(parts, fmt.Sprintf("%s: %s → %s", n, shown(n, was), shown(n, e.Set[n])))
+			parts = append(parts, fmt.Sprintf("%s: %s → %s", n, lineage.Shown(n, was), lineage.Shown(n, e.Set[n])))
 		} else if !ok {
-			parts = append(parts, fmt.Sprintf("%s = %s", n, shown(n, e.Set[n])))
+			parts = append(parts, fmt.Sprintf("%s = %s", n, lineage.Shown(n, e.Set[n])))
 		}
 	}
 	if len(parts) == 0 { // a preset that is set again takes its knobs back
-		for _, n := range sortedNames(e.Set) {
-			parts = append(parts, fmt.Sprintf("%s %s again", n, shown(n, e.Set[n])))
+		for _, n := range experiment.SortedNames(e.Set) {
+			parts = append(parts, fmt.Sprintf("%s %s again", n, lineage.Shown(n, e.Set[n])))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// shown writes a value as a person would; switches are on or off.
-func shown(knob string, v any) string {
-	if b, ok := v.(bool); ok {
-		return map[bool]string{true: "on", false: "off"}[b]
-	}
-	if knob == crashKnob {
-		return map[bool]string{true: "none", false: "machine " + experiment.Format(knob, v)}[!orders(v)]
-	}
-	return experiment.Format(knob, v)
-}
-
-func sortedNames(k experiment.Knobs) []string {
-	names := make([]string, 0, len(k))
-	for n := range k {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
-}
-
-// under is the windows that lie wholly under one version of the knobs. A window
-// carries the version that it began with; the one in which the next change fell
-// is left out.
-func under(ms []moment, version int) []moment {
-	lo := sort.Search(len(ms), func(i int) bool { return ms[i].version >= version })
-	hi := sort.Search(len(ms), func(i int) bool { return ms[i].version > version })
-	if hi < len(ms) && hi > lo {
-		hi--
-	}
-	return ms[lo:hi]
-}
-
 // settledBefore is the latest version before another that has enough windows behind its transient
 // to compare with, and its last windows: changes that follow each other quickly are measured together.
-func settledBefore(ms []moment, version int) (base int, before []moment) {
-	latest := func(v int) []moment {
-		ws := under(ms, v)
-		return ws[max(0, len(ws)-cardWindows):]
+func settledBefore(ms []windows.Moment, version int) (base int, before []windows.Moment) {
+	latest := func(v int) []windows.Moment {
+		ws := windows.Under(ms, v)
+		return ws[max(0, len(ws)-Windows):]
 	}
 	for v := version - 1; v > max(version-1-cardTogether, 0); v-- {
-		if before = latest(v); len(new(Part).settle(before)) >= cardLeast {
+		if before = latest(v); len(new(Part).Settle(before)) >= Least {
 			return v, before
 		}
 	}
 	return version - 1, latest(version - 1)
 }
 
-// compare fills the card from the windows of both sides.
-func (c *Card) compare(before, after []moment) {
-	before, after = c.Before.settle(before), c.After.settle(after)
-	if c.Number == 0 && min(len(before), len(after)) < cardLeast {
-		c.Settling = fmt.Sprintf("waiting for windows that both systems have: %d of %d", min(len(before), len(after)), cardLeast)
+// Compare fills the card from the windows of both sides.
+func (c *Card) Compare(before, after []windows.Moment) {
+	before, after = c.Before.Settle(before), c.After.Settle(after)
+	if c.Number == 0 && min(len(before), len(after)) < Least {
+		c.Settling = fmt.Sprintf("waiting for windows that both systems have: %d of %d", min(len(before), len(after)), Least)
 		return
 	}
-	if len(before) < cardLeast {
+	if len(before) < Least {
 		c.Settling = "there were too few windows before it to compare with"
 		return
 	}
@@ -219,27 +185,27 @@ func (c *Card) compare(before, after []moment) {
 		c.Settling = "a new model is trained in the background; until it is there, clients use the old one"
 		return
 	}
-	if len(after) < cardLeast && c.Final {
+	if len(after) < Least && c.Final {
 		c.Settling = "the next change came too soon to tell; the card of that one says what they did together"
 		return
 	}
-	if len(after) < cardLeast {
-		c.Settling = fmt.Sprintf("waiting for the transient to pass: %d of %d windows", len(after), cardLeast)
+	if len(after) < Least {
+		c.Settling = fmt.Sprintf("waiting for the transient to pass: %d of %d windows", len(after), Least)
 		return
 	}
-	c.rows(before, after)
+	c.Judge(before, after)
 }
 
-// rows compares two sides that have settled.
-func (c *Card) rows(before, after []moment) {
-	c.Before.Limit, c.After.Limit = limitOf(before), limitOf(after)
+// Judge compares two sides that have settled.
+func (c *Card) Judge(before, after []windows.Moment) {
+	c.Before.Limit, c.After.Limit = windows.LimitOf(before), windows.LimitOf(after)
 	for _, q := range quantities {
 		if r, ok := q.row(before, after); ok && (!q.rare || r.Before > 0 || r.After > 0) {
 			c.Rows = append(c.Rows, r)
 		}
 	}
-	for i, name := range phaseOrder {
-		q := quantity{name, "µs", func(m *moment) float64 { return float64(m.phases[i]) }, "worse", false}
+	for i, name := range windows.Phases {
+		q := quantity{name, "µs", func(m *windows.Moment) float64 { return float64(m.Phases[i]) }, "worse", false}
 		if r, ok := q.row(before, after); ok && (r.Before > 0 || r.After > 0) {
 			c.Phases = append(c.Phases, r)
 		}
@@ -259,24 +225,24 @@ func (c *Card) drift() {
 	why := c.Rows[i].Why
 	for _, rows := range [][]Row{c.Rows, c.Phases} {
 		for j := range rows {
-			rows[j].Verdict, rows[j].Why, rows[j].Drifts, rows[j].Half95 = undecided, why, true, 0
+			rows[j].Verdict, rows[j].Why, rows[j].Drifts, rows[j].Half95 = Undecided, why, true, 0
 		}
 	}
 }
 
-// settle drops the transient at the beginning of a side, and what is more than
+// Settle drops the transient at the beginning of a side, and what is more than
 // enough.
-func (p *Part) settle(ms []moment) []moment {
+func (p *Part) Settle(ms []windows.Moment) []windows.Moment {
 	throughput := make([]float64, len(ms))
 	for i := range ms {
-		throughput[i] = ms[i].throughput
+		throughput[i] = ms[i].Throughput
 	}
 	p.Skipped = transient(throughput)
 	ms = ms[p.Skipped:]
-	ms = ms[:min(len(ms), cardWindows)]
+	ms = ms[:min(len(ms), Windows)]
 	p.Windows = len(ms)
 	if len(ms) > 0 {
-		p.FromNS, p.ToNS = ms[0].t0, ms[len(ms)-1].t1
+		p.FromNS, p.ToNS = ms[0].T0, ms[len(ms)-1].T1
 	}
 	return ms
 }
@@ -302,9 +268,9 @@ func transient(series []float64) int {
 	return n
 }
 
-func (q *quantity) row(before, after []moment) (Row, bool) {
+func (q *quantity) row(before, after []windows.Moment) (Row, bool) {
 	a, b := q.series(before), q.series(after)
-	if len(a) < cardLeast || len(b) < cardLeast {
+	if len(a) < Least || len(b) < Least {
 		return Row{}, false
 	}
 	r := Row{Name: q.name, Unit: q.unit, Before: mean(a), After: mean(b), Verdict: "same"}
@@ -322,7 +288,7 @@ func (q *quantity) row(before, after []moment) (Row, bool) {
 		metrics.Estimate
 	}{{"before", was}, {"after", is}} {
 		if side.Why != metrics.None && !r.Drifts {
-			r.Verdict, r.Why, r.Drifts = undecided, side.name+" it, "+side.Reason(q.name), side.Why == metrics.Drifting
+			r.Verdict, r.Why, r.Drifts = Undecided, side.name+" it, "+side.Reason(q.name), side.Why == metrics.Drifting
 		}
 	}
 	if r.Why != "" {
@@ -344,7 +310,7 @@ func (q *quantity) lessIs() string {
 }
 
 // series is the quantity in the windows that have it.
-func (q *quantity) series(ms []moment) []float64 {
+func (q *quantity) series(ms []windows.Moment) []float64 {
 	var out []float64
 	for i := range ms {
 		if v := q.of(&ms[i]); !math.IsNaN(v) {
@@ -362,48 +328,24 @@ func mean(v []float64) float64 {
 	return s / float64(len(v))
 }
 
-// cards answers with the cards of all systems: changes, and each ghost against
-// what it was forked from.
-func (p *page) cards(w http.ResponseWriter, r *http.Request) {
-	out := struct {
-		Changes []Card `json:"changes"`
-		Ghosts  []Card `json:"ghosts"`
-	}{[]Card{}, []Card{}}
-	for _, s := range p.source.Systems() {
-		changes, err := p.changes(r.Context(), s)
-		if err != nil {
-			continue // closed since
-		}
-		out.Changes = append(out.Changes, changes...)
-		if c, ok := p.ghost(r.Context(), s); ok {
-			out.Ghosts = append(out.Ghosts, c)
+// Shown bounds what a reader is sent; the timeline has the marks of all.
+const Shown = 50
+
+// failures are the requests of a card's time that brought no result: those that
+// ended with an error, and passive ones that counted as done and may not have been.
+func failures(ms []windows.Moment, from, to int64) (failed, lost uint64) {
+	for _, m := range ms {
+		if m.T1 > from && m.T1 <= to {
+			failed, lost = failed+m.Failed, lost+m.Lost
 		}
 	}
-	answer(w, out)
+	return failed, lost
 }
 
-func (p *page) changes(ctx context.Context, s system.Snapshot) ([]Card, error) {
-	ms, epoch, err := p.keeper.moments(ctx, s.Sys)
-	if err != nil {
-		return nil, err
+// trained leaves out the windows right after a change in which the model that it asked for is trained: it has no effect until then.
+func trained(after []windows.Moment) []windows.Moment {
+	for len(after) > 0 && after[0].Gauge("xstore.training") > 0 {
+		after = after[1:]
 	}
-	events, err := p.source.Events(ctx, s.Sys)
-	if err != nil {
-		return nil, err
-	}
-	out := cards(s.Sys, epoch, ms, events)
-	if l, err := p.lines.get(ctx, s); err == nil && l.epoch == epoch {
-		taken := undone(l)
-		for i := range out {
-			c := &out[i]
-			c.Undo, c.Moved = inverseOf(l, c.Version), moved(l, c.Before.Version, c.Version, c.Set)
-			if by, ok := taken[c.Version]; ok {
-				c.Undone = by - 1
-			}
-		}
-	}
-	return out, nil
+	return after
 }
-
-// cardsShown bounds what a reader is sent; the timeline has the marks of all.
-const cardsShown = 50

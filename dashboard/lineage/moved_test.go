@@ -1,4 +1,4 @@
-package dashboard
+package lineage
 
 import (
 	"slices"
@@ -9,13 +9,13 @@ import (
 )
 
 // lineageOf is the default cluster after some changes.
-func lineageOf(t *testing.T, sets ...experiment.Knobs) lineage {
+func lineageOf(t *testing.T, sets ...experiment.Knobs) Lineage {
 	t.Helper()
 	spec, err := experiment.LoadSpec("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lineage{first: 1}
+	l := &Lineage{first: 1}
 	if err := l.add(spec, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -31,14 +31,14 @@ func lineageOf(t *testing.T, sets ...experiment.Knobs) lineage {
 func TestCardNamesWhatMoved(t *testing.T) {
 	preset, lock := experiment.Knobs{"preset": "fasst"}, experiment.Knobs{"phase.lock": "two-sided"}
 	l := lineageOf(t, lock, preset, experiment.Knobs{"opt.commit.pa": true}, experiment.Knobs{"coroutines": 1})
-	if m := moved(l, 1, 2, lock); len(m) != 0 {
+	if m := l.Moved(1, 2, lock); len(m) != 0 {
 		t.Errorf("the title names it already: %q", m)
 	}
-	m := moved(l, 2, 3, preset)
+	m := l.Moved(2, 3, preset)
 	if !slices.Contains(m, "phase.execution: hybrid → two-sided") || len(m) < 5 || slices.ContainsFunc(m, func(s string) bool { return strings.HasPrefix(s, "preset") || strings.HasPrefix(s, "coroutines") }) {
 		t.Errorf("with the preset moved %q", m)
 	}
-	if m := moved(l, 3, 5, experiment.Knobs{"coroutines": 1}); len(m) != 1 || m[0] != "opt.commit.pa: off → on" {
+	if m := l.Moved(3, 5, experiment.Knobs{"coroutines": 1}); len(m) != 1 || m[0] != "opt.commit.pa: off → on" {
 		t.Errorf("measured together with what was right before it: %q", m)
 	}
 }
@@ -58,7 +58,8 @@ func TestUndoneChanges(t *testing.T) {
 		"both, one by one":   {[]experiment.Knobs{one, lock, {"phase.lock": "auto"}, eight, lock}, map[int]int{2: 5, 3: 4, 4: 4, 5: 5}},
 		"a middle one stays": {[]experiment.Knobs{one, lock, eight, one}, map[int]int{4: 5}},
 	} {
-		got := undone(lineageOf(t, c.sets...))
+		l := lineageOf(t, c.sets...)
+		got := l.Undone(50)
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
