@@ -13,10 +13,12 @@ import (
 
 	"drtmx/cluster"
 	"drtmx/cluster/atomicfile"
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/output"
+	"drtmx/cluster/drtmx/progress"
 	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/cluster/session"
-	"drtmx/dashboard/charts"
 	"drtmx/engine"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
@@ -24,72 +26,79 @@ import (
 )
 
 func runCommand() *cobra.Command {
-	var f specFlags
-	var tables tableFlags
+	var f cli.SpecFlags
+	var tables cli.TableFlags
 	var seeds int
 	var asJSON bool
 	var history string
-	var k keepFlags
+	var k cli.KeepFlags
 	cmd := &cobra.Command{
 		Use:   "run [SPEC]",
 		Short: "One batch run, or one per seed",
 		Long:  "Runs a spec once: the default one, another shipped one by its name (" + strings.Join(experiment.SpecNames()[1:], ", ") + "; see drtmx specs), or a YAML file.\nOf a spec that lists several systems it runs each and compares them with the first.\nregisters is there to verify a protocol: drtmx run registers --history h.edn.",
-		Args:  atMost(1, "one spec at most"),
+		Args:  cli.AtMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			spec, err := f.spec(cmd, args)
+			spec, err := f.Spec(cmd, args)
 			if err != nil {
 				return err
 			}
-			if seeds < 1 || seeds > 1000 {
-				return &experiment.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000", Next: "such as --seeds 5"}
+			if err := checkSeeds(seeds); err != nil {
+				return err
 			}
 			if history != "" && seeds > 1 {
 				return &experiment.SpecError{Field: "history", Value: history, Rule: fmt.Sprintf("is of one run, there are %d", seeds), Next: "leave --seeds out, and choose the run by --seed"}
 			}
 			if seeds > 1 {
-				err = oneSystem(spec, "seeds", fmt.Sprint(seeds), "leave it out, and choose the seed by --seed")
+				err = cli.OneSystem(spec, "seeds", fmt.Sprint(seeds), "leave it out, and choose the seed by --seed")
 			} else if history != "" {
-				err = oneSystem(spec, "history", history, "leave it out, or write a spec of one of them")
+				err = cli.OneSystem(spec, "history", history, "leave it out, or write a spec of one of them")
 			}
 			if err != nil {
 				return err
 			}
-			if err := outputs(jsonOut(asJSON), append(tables.outputs(), output{"--history", history})...); err != nil {
+			if err := output.Check(output.JSON(asJSON), append(tables.Outputs(), output.To("--history", history))...); err != nil {
 				return err
 			}
-			if err := k.check(cmd); err != nil {
+			if err := k.Check(cmd); err != nil {
 				return err
 			}
-			tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args))
+			cli.TellIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args))
 			if seeds > 1 {
 				return runSeeds(cmd, spec, seeds, asJSON, &tables, &k)
 			}
 			if len(spec.Systems) > 0 {
 				return runSystems(cmd, spec, asJSON, &tables, &k)
 			}
-			b := newBar(cmd.ErrOrStderr(), "run")
-			r, err := runOnce(cmd, spec, history, b.tell)
-			b.end()
+			b := progress.New(cmd.ErrOrStderr(), "run")
+			r, err := runOnce(cmd, spec, history, b.Tell)
+			b.End()
 			if err != nil {
 				return err
 			}
-			if err := tables.write(cmd.OutOrStdout(), keep.ResultTable(r)); err != nil {
+			if err := tables.Write(cmd.OutOrStdout(), keep.ResultTable(r)); err != nil {
 				return err
 			}
-			if err := tables.show(cmd, r, asJSON); err != nil {
+			if err := tables.Show(cmd, r, asJSON); err != nil {
 				return err
 			}
-			kept := k.keep(sayTo(cmd), func(s *runs.Store) (runs.ID, error) { return keep.Run(s, k.note, r) })
-			return errors.Join(checksOf(r), historyOf(r), kept)
+			kept := k.Keep(cli.SayTo(cmd), func(s *runs.Store) (runs.ID, error) { return keep.Run(s, k.Note, r) })
+			return errors.Join(cli.ChecksOf(r), historyOf(r), kept)
 		},
 	}
-	f.add(cmd)
-	tables.add(cmd, "each seed")
+	f.Add(cmd)
+	tables.Add(cmd, "each seed")
 	cmd.Flags().IntVar(&seeds, "seeds", 1, "runs with consecutive seeds: means with 95 % intervals")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	cmd.Flags().StringVar(&history, "history", "", historyHelp)
-	k.add(cmd, "the result")
+	k.Add(cmd, "the result")
 	return cmd
+}
+
+func checkSeeds(n int) error {
+	if n < 1 || n > 1000 {
+		return &experiment.SpecError{Field: "seeds", Value: fmt.Sprint(n), Rule: "must be from 1 to 1000", Next: "such as --seeds 5"}
+	}
+	return nil
 }
 
 const historyHelp = "write what every transaction read and wrote to `FILE`: lines of JSON (.jsonl) or a Jepsen history (.edn). Records every access, whatever the knob check is"
@@ -112,7 +121,7 @@ func runOnce(cmd *cobra.Command, spec experiment.Spec, history string, progress 
 
 // openHistory opens the file before a long run.
 func openHistory(spec experiment.Spec, path string) (*session.HistoryFile, error) {
-	if err := outputs("", output{"--history", path}); err != nil {
+	if err := output.Check("", output.To("--history", path)); err != nil {
 		return nil, err
 	}
 	return session.CreateHistory(spec, path)
@@ -126,88 +135,61 @@ func historyOf(r *result.Result) error {
 	return nil
 }
 
-func runSeeds(cmd *cobra.Command, spec experiment.Spec, n int, asJSON bool, tables *tableFlags, k *keepFlags) error {
-	b := newBar(cmd.ErrOrStderr(), "seeds")
-	r, err := batch.RunSeeds(cmd.Context(), spec, n, batch.SweepOptions{Cache: keep.Cache(), Progress: b.update})
-	b.end()
+func runSeeds(cmd *cobra.Command, spec experiment.Spec, n int, asJSON bool, tables *cli.TableFlags, k *cli.KeepFlags) error {
+	b := progress.New(cmd.ErrOrStderr(), "seeds")
+	r, err := batch.RunSeeds(cmd.Context(), spec, n, batch.SweepOptions{Cache: keep.Cache(), Progress: b.Update})
+	b.End()
 	if err != nil {
 		return err
 	}
-	if err := tables.write(cmd.OutOrStdout(), keep.ResultTable(r.Runs...)); err != nil {
+	if err := tables.Write(cmd.OutOrStdout(), keep.ResultTable(r.Runs...)); err != nil {
 		return err
 	}
-	if err := tables.show(cmd, r, asJSON); err != nil {
+	if err := tables.Show(cmd, r, asJSON); err != nil {
 		return err
 	}
-	kept := k.keep(sayTo(cmd), func(s *runs.Store) (runs.ID, error) { return keep.Seeds(s, k.note, r) })
+	kept := k.Keep(cli.SayTo(cmd), func(s *runs.Store) (runs.ID, error) { return keep.Seeds(s, k.Note, r) })
 	for _, x := range r.Runs {
-		if err := checksOf(x); err != nil {
+		if err := cli.ChecksOf(x); err != nil {
 			return errors.Join(err, kept)
 		}
 	}
 	return kept
 }
 
-// show prints a value as JSON or as text.
-func show(cmd *cobra.Command, v fmt.Stringer, asJSON bool) error {
-	if asJSON {
-		return printJSON(cmd.OutOrStdout(), v)
-	}
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), v)
-	return err
-}
-
-// checksOf makes a run that found itself incorrect a failed one, and one that did not come to rest.
-func checksOf(r *result.Result) error {
-	c := r.Checks
-	if !c.Failed() {
-		return undrained(r)
-	}
-	what, how := c.Fault()
-	return fmt.Errorf("checks: %s is violated: %s", what, how)
-}
-
-// undrained is the error of a run whose drain was given up.
-func undrained(r *result.Result) error {
-	if text := r.Undrained(); text != "" {
-		return errors.New(text)
-	}
-	return nil
-}
-
 func sweepCommand() *cobra.Command {
-	var f specFlags
+	var f cli.SpecFlags
 	var over []string
 	var seeds int
 	var asJSON, fresh, again bool
-	var k keepFlags
-	var tables tableFlags
+	var k cli.KeepFlags
+	var tables cli.TableFlags
 	var htmlFile string
-	var lab labFlags
+	var lab cli.LabFlags
 	cmd := &cobra.Command{
 		Use:   "sweep [SPEC] --over KNOB=V1,V2,...",
 		Short: "Every combination of some knobs' values",
 		Long:  "Runs every combination of the given values, in parallel. Points are kept: a sweep that was interrupted goes on where it stopped, by its own command or by --resume. With --server the workers of a lab compute the points. A sweep that is done is in drtmx runs; the same one takes its place there. Charts are drawn over the last --over of numbers; the others name the lines. Two knobs are heat maps as well in --html.",
-		Args:  atMost(1, "one spec at most"),
+		Args:  cli.AtMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if again {
 				if cmd.Flags().NFlag() > 1 || len(args) > 0 {
-					return usage("--resume finishes the last sweep as it was given, so it stands alone")
+					return cli.Usage("--resume finishes the last sweep as it was given, so it stands alone")
 				}
 				return resume(cmd)
 			}
-			spec, err := f.spec(cmd, args)
+			spec, err := f.Spec(cmd, args)
 			if err != nil {
 				return err
 			}
-			if fresh && lab.server != "" {
-				return usage("--fresh: a server keeps results as well; remove them with drtmx serve-work gc --older 0s, or leave one of the two out")
+			if fresh && lab.Server != "" {
+				return cli.Usage("--fresh: a server keeps results as well; remove them with drtmx serve-work gc --older 0s, or leave one of the two out")
 			}
 			if len(over) == 0 {
-				return usage("sweep needs --over KNOB=V1,V2,...")
+				return cli.Usage("sweep needs --over KNOB=V1,V2,...")
 			}
-			if seeds < 1 || seeds > 1000 {
-				return &experiment.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000", Next: "such as --seeds 5"}
+			if err := checkSeeds(seeds); err != nil {
+				return err
 			}
 			var axes []cluster.Axis
 			var parsed []experiment.Axis
@@ -218,48 +200,48 @@ func sweepCommand() *cobra.Command {
 				}
 				axes, parsed = append(axes, cluster.Axis{Knob: a.Knob, Values: a.Values}), append(parsed, a)
 			}
-			if err := outputs(jsonOut(asJSON), append(tables.outputs(), output{"--html", htmlFile})...); err != nil {
+			if err := output.Check(output.JSON(asJSON), append(tables.Outputs(), output.To("--html", htmlFile))...); err != nil {
 				return err
 			}
-			if err := openStore(cmd); err != nil {
+			if err := cli.OpenStore(cmd); err != nil {
 				return err
 			}
-			tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args), parsed...)
-			s, err := sweepOn(cmd, &lab, spec, cluster.SweepOptions{Seeds: seeds, NoCache: fresh, Note: k.note}, axes)
+			cli.TellIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args), parsed...)
+			s, err := sweepOn(cmd, &lab, spec, cluster.SweepOptions{Seeds: seeds, NoCache: fresh, Note: k.Note}, axes)
 			if err != nil {
 				return err
 			}
 			return writeSweep(cmd, s, asJSON, &tables, htmlFile)
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringArrayVar(&over, "over", nil, "knob and its values `KNOB=V1,V2,...`, any number of times")
 	fl.IntVar(&seeds, "seeds", 1, "runs per point with consecutive seeds")
 	fl.BoolVar(&asJSON, "json", false, "print the points as JSON")
-	tables.add(cmd, "each point and seed")
+	tables.Add(cmd, "each point and seed")
 	fl.StringVar(&htmlFile, "html", "", "write charts to `FILE`")
 	fl.BoolVar(&fresh, "fresh", false, "run points again that are kept from before")
-	k.always(cmd, "the sweep")
+	k.Always(cmd, "the sweep")
 	fl.BoolVar(&again, "resume", false, "finish the last sweep that was interrupted")
-	lab.add(cmd, "points are computed by the workers")
+	lab.Add(cmd, "points are computed by the workers")
 	return cmd
 }
 
 // sweepOn sweeps in this process or by the workers of a lab, under a bar.
-func sweepOn(cmd *cobra.Command, f *labFlags, spec experiment.Spec, o cluster.SweepOptions, axes []cluster.Axis) (_ *cluster.SweepResult, err error) {
-	if o.Lab, err = f.open(cmd); err != nil {
+func sweepOn(cmd *cobra.Command, f *cli.LabFlags, spec experiment.Spec, o cluster.SweepOptions, axes []cluster.Axis) (_ *cluster.SweepResult, err error) {
+	if o.Lab, err = f.Open(cmd); err != nil {
 		return nil, err
 	}
 	if o.Lab != nil {
 		defer o.Lab.Close()
 	}
 	ended := noteBegun(cmd.Context())
-	b := newBar(cmd.ErrOrStderr(), "sweep")
-	follow := followLab(cmd.Context(), o.Lab, b)
-	s, err := cluster.SweepWith(cmd.Context(), spec, o, b.update, axes...)
+	b := progress.New(cmd.ErrOrStderr(), "sweep")
+	follow := cli.FollowLab(cmd.Context(), o.Lab, b)
+	s, err := cluster.SweepWith(cmd.Context(), spec, o, b.Update, axes...)
 	follow()
-	b.end()
+	b.End()
 	if ended(err); errors.Is(err, context.Canceled) {
 		return nil, fmt.Errorf("%w: drtmx sweep --resume finishes it", errInterrupted)
 	}
@@ -268,27 +250,27 @@ func sweepOn(cmd *cobra.Command, f *labFlags, spec experiment.Spec, o cluster.Sw
 
 var errInterrupted = errors.New("interrupted")
 
-func writeSweep(cmd *cobra.Command, s *cluster.SweepResult, asJSON bool, tables *tableFlags, htmlFile string) error {
+func writeSweep(cmd *cobra.Command, s *cluster.SweepResult, asJSON bool, tables *cli.TableFlags, htmlFile string) error {
 	out := cmd.OutOrStdout()
-	if tables.given() {
-		if err := tables.write(out, s.Rows()); err != nil {
+	if tables.Given() {
+		if err := tables.Write(out, s.Rows()); err != nil {
 			return err
 		}
 	}
 	if htmlFile != "" {
-		if err := outFile(out, htmlFile, htmlPage("drtmx sweep", s.HTML())); err != nil {
+		if err := output.Write(out, htmlFile, cli.HTMLPage("drtmx sweep", s.HTML())); err != nil {
 			return err
 		}
 	}
 	switch {
 	case asJSON:
-		if err := printJSON(out, s.Raw); err != nil {
+		if err := cli.PrintJSON(out, s.Raw); err != nil {
 			return err
 		}
-	case tables.csv == "-" || tables.parquet == "-" || htmlFile == "-": // standard output is that
+	case tables.CSV == "-" || tables.Parquet == "-" || htmlFile == "-": // standard output is that
 	default:
 		fmt.Fprintln(out, s)
-		for _, file := range []string{tables.csv, tables.parquet, htmlFile} {
+		for _, file := range []string{tables.CSV, tables.Parquet, htmlFile} {
 			if file != "" {
 				fmt.Fprintf(out, "written: %s\n", file)
 			}
@@ -297,21 +279,12 @@ func writeSweep(cmd *cobra.Command, s *cluster.SweepResult, asJSON bool, tables 
 	return s.Err()
 }
 
-// htmlPage is a page that needs nothing but itself.
-func htmlPage(title, body string) []byte {
-	head := "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" + title + "</title>\n"
-	if charts.HasLibrary() {
-		head += charts.Loader()
-	}
-	return []byte(head + "<body style=\"font:15px sans-serif;margin:2em\">\n" + body + "\n</body></html>\n")
-}
-
 func compareCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "compare A.json B.json",
 		Short: "Two results side by side",
-		Args:  exactly(2, "two results of drtmx run --json"),
+		Args:  cli.Exactly(2, "two results of drtmx run --json"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var rs [2]*result.Result
 			for i, path := range args {
@@ -321,7 +294,7 @@ func compareCommand() *cobra.Command {
 				}
 				rs[i] = r
 			}
-			return show(cmd, result.Compare(rs[0], rs[1]), asJSON)
+			return cli.Show(cmd, result.Compare(rs[0], rs[1]), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the comparison as JSON")

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/kept"
 	"drtmx/cluster/runs"
 	"drtmx/cluster/web"
 	"drtmx/dashboard/charts"
@@ -24,7 +26,7 @@ func kernelCommand() *cobra.Command {
 		Short: "The notebook kernel",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("kernel %s: no such command; there is kernel install", args[0])
+				return cli.Usage("kernel %s: no such command; there is kernel install", args[0])
 			}
 			return nil
 		},
@@ -34,7 +36,7 @@ func kernelCommand() *cobra.Command {
 	inst := &cobra.Command{
 		Use:   "install",
 		Short: "Copy the kernel into Jupyter's data folder",
-		Args:  exactly(0, "no arguments"),
+		Args:  cli.Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			args := []string{"install"}
 			if prefix != "" {
@@ -91,7 +93,7 @@ func doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "What drtmx needs, what is there, and how to fix the rest",
-		Args:  exactly(0, "no arguments"),
+		Args:  cli.Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var broken []string
 			for _, n := range needs() {
@@ -135,15 +137,15 @@ func storeNeed() need {
 	n := need{name: "store", what: "a file for finished runs"}
 	s, err := runs.Default()
 	if err != nil {
-		n.fix = line(err)
+		n.fix = cli.Line(err)
 		return n
 	}
 	size, err := s.Size()
 	if err != nil {
-		n.fix = line(err)
+		n.fix = cli.Line(err)
 		return n
 	}
-	n.ok, n.what = true, fmt.Sprintf("%s, %s, %s: %d points, %d kept runs, %s", n.what, s.Path(), s.Journal(), size.Points, size.Runs, sizeText(size.FileBytes))
+	n.ok, n.what = true, fmt.Sprintf("%s, %s, %s: %d points, %d kept runs, %s", n.what, s.Path(), s.Journal(), size.Points, size.Runs, kept.SizeText(size.FileBytes))
 	return n
 }
 

@@ -9,13 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/output"
+	"drtmx/cluster/drtmx/progress"
 	"drtmx/engine/experiment"
 	"drtmx/engine/explore"
 )
 
 // exploreFlags are those of the command beside a spec's.
 type exploreFlags struct {
-	specFlags
+	cli.SpecFlags
 	explore.Options
 	budget time.Duration
 	out    string
@@ -47,10 +50,10 @@ Ctrl-C and --budget print a cursor, with which --resume goes on.`,
   drtmx explore xstore --steps 4 --set xstore.cache=model
   drtmx explore --set workload.variant=as-published -o lost.yaml
   drtmx run lost.yaml`,
-		Args: atMost(1, "one spec at most"),
+		Args: cli.AtMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	f.specFlags.add(cmd)
+	f.SpecFlags.Add(cmd)
 	fl := cmd.Flags()
 	fl.IntVar(&f.Bound, "bound", explore.DefaultBound, "messages of a run that are held back, at most")
 	fl.IntVar(&f.Steps, "steps", explore.DefaultSteps, "units by which a message is held back, at most")
@@ -66,7 +69,7 @@ Ctrl-C and --budget print a cursor, with which --resume goes on.`,
 func (f *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	spec, err := f.tiny(cmd, args)
 	if err == nil {
-		err = oneSystem(spec, "systems", spec.Name, "write a spec of one of them")
+		err = cli.OneSystem(spec, "systems", spec.Name, "write a spec of one of them")
 	}
 	if err == nil {
 		err = f.check()
@@ -77,17 +80,17 @@ func (f *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	if _, ok := shipped(args); ok {
 		args = nil
 	}
-	tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args))
+	cli.TellIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args))
 	ctx := cmd.Context()
 	if f.budget > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, f.budget)
 		defer stop()
 	}
-	b := newBar(cmd.ErrOrStderr(), "explore")
+	b := progress.New(cmd.ErrOrStderr(), "explore")
 	f.Progress = explored(b, f.Bound)
 	r, err := explore.Run(ctx, spec, f.Options)
-	b.end()
+	b.End()
 	if r == nil {
 		return err
 	}
@@ -101,9 +104,9 @@ func (f *exploreFlags) run(cmd *cobra.Command, args []string) error {
 func (f *exploreFlags) tiny(cmd *cobra.Command, args []string) (experiment.Spec, error) {
 	if name, ok := shipped(args); ok {
 		spec, _ := explore.Shipped(name)
-		return f.change(cmd, spec)
+		return f.Change(cmd, spec)
 	}
-	return f.spec(cmd, args)
+	return f.Spec(cmd, args)
 }
 
 // shipped is the name of the small system that arguments ask for, if it is no spec of others.
@@ -127,28 +130,28 @@ func (f *exploreFlags) check() error {
 	if f.budget < 0 {
 		return &experiment.SpecError{Field: "budget", Value: f.budget.String(), Rule: "must be above 0", Next: "such as --budget 30s"}
 	}
-	return outputs(jsonOut(f.asJSON), output{"--out", f.out})
+	return output.Check(output.JSON(f.asJSON), output.To("--out", f.out))
 }
 
 // write writes the counterexample, if a file is named, and the report, unless standard output is that file.
 func (f *exploreFlags) write(cmd *cobra.Command, r *explore.Report) error {
 	if len(r.Found) > 0 && f.out != "" {
-		if err := outFile(cmd.OutOrStdout(), f.out, []byte(r.Found[0].Spec.YAML())); err != nil || f.out == "-" {
+		if err := output.Write(cmd.OutOrStdout(), f.out, []byte(r.Found[0].Spec.YAML())); err != nil || f.out == "-" {
 			return err
 		}
 	}
-	return show(cmd, r, f.asJSON)
+	return cli.Show(cmd, r, f.asJSON)
 }
 
 // explored tells of an exploration. How many lists of further delays there will be nobody knows before, but they are most of
 // the work.
-func explored(b *bar, bound int) func(delays, done, total int) {
+func explored(b *progress.Bar, bound int) func(delays, done, total int) {
 	return func(delays, done, total int) {
 		share := 0
 		if delays == bound {
 			share = done
 		}
-		b.tell(fmt.Sprintf("%d of %d lists of %d delays", done, total, delays), share, total)
+		b.Tell(fmt.Sprintf("%d of %d lists of %d delays", done, total, delays), share, total)
 	}
 }
 

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/parquet-go/parquet-go"
 
+	"drtmx/cluster/drtmx/cli"
 	"drtmx/engine"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
@@ -283,7 +283,7 @@ func TestIdleKnobsAreNamed(t *testing.T) {
 		{nil, []experiment.Axis{axis(node, "0,1"), axis("fault.nic_slowdown", "1,4")}, ""},
 	} {
 		var b strings.Builder
-		if tellIdle(&b, spec, tt.turned, tt.axes...); b.String() != tt.want {
+		if cli.TellIdle(&b, spec, tt.turned, tt.axes...); b.String() != tt.want {
 			t.Errorf("%v, %v: %q, want %q", tt.turned, tt.axes, b.String(), tt.want)
 		}
 	}
@@ -464,7 +464,7 @@ func TestRegistryIsPrinted(t *testing.T) {
 		t.Error(text)
 	}
 	var p struct {
-		Numbers []profileRow `json:"numbers"`
+		Numbers []struct{ Unit, Kind, Meaning, Source string } `json:"numbers"`
 	}
 	decode(t, ok(t, "profiles", "val", "--json"), &p)
 	for _, n := range p.Numbers {
@@ -566,44 +566,6 @@ func TestDoctorNamesFixes(t *testing.T) {
 	}
 	if !strings.Contains(out, "drtmx") || !strings.Contains(out, "restart the kernel") {
 		t.Error(out)
-	}
-}
-
-func TestBarIsForTerminals(t *testing.T) {
-	var b bytes.Buffer
-	x := newBar(&b, "run")
-	x.began = time.Now().Add(-time.Hour)
-	x.update(1, 2)
-	x.end()
-	if b.Len() > 0 {
-		t.Errorf("a bar in a file: %q", b.String())
-	}
-	x = newBarEvery(&b, "run", 10*time.Millisecond) // lines, also while nothing is news
-	x.tell("draining", 1, 2)
-	for lines := 0; lines < 2; time.Sleep(time.Millisecond) {
-		x.mu.Lock()
-		lines = strings.Count(b.String(), "run: 50 % after 0s, 0s left: draining\n")
-		x.mu.Unlock()
-	}
-	x.end()
-	written := b.Len()
-	if time.Sleep(50 * time.Millisecond); b.Len() != written {
-		t.Error("lines behind the end")
-	}
-	b.Reset()
-	x = &bar{w: &b, on: true, title: "run", began: time.Now().Add(-time.Hour)}
-	x.update(1, 2)
-	if !strings.Contains(b.String(), "50 %") {
-		t.Errorf("%q", b.String())
-	}
-	x.drawn = time.Time{}
-	x.part(50, 100)("draining", 1, 2)
-	if !strings.Contains(b.String(), "75 %") || !strings.HasSuffix(b.String(), ": draining") {
-		t.Errorf("%q", b.String())
-	}
-	x.end()
-	if !strings.HasSuffix(b.String(), "\x1b[K") {
-		t.Error("the bar stays")
 	}
 }
 

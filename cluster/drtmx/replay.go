@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/output"
+	"drtmx/cluster/drtmx/progress"
 	"drtmx/cluster/session"
 	"drtmx/dashboard"
 	"drtmx/engine/experiment"
@@ -23,14 +26,14 @@ func replayCommand() *cobra.Command {
 		Long: `Runs a recorded session again and compares digest and windows with what was recorded. With --html it also
 writes what happened as one page that needs no network: lines, cards, knobs and the code version.`,
 		Example: "  drtmx replay session.jsonl --html session.html",
-		Args:    exactly(1, "one session file"),
+		Args:    cli.Exactly(1, "one session file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := experiment.OpenRegular(args[0])
 			if err != nil {
 				return &experiment.SpecError{Field: "session", Value: args[0], Rule: err.Error(), Next: "give a file that drtmx up --session wrote"}
 			}
 			defer f.Close()
-			if err := outputs(jsonOut(asJSON), output{"--html", html}); err != nil {
+			if err := output.Check(output.JSON(asJSON), output.To("--html", html)); err != nil {
 				return err
 			}
 			o := session.ReplayOptions{}
@@ -42,35 +45,35 @@ writes what happened as one page that needs no network: lines, cards, knobs and 
 				defer h.Close()
 				o.History, o.HistoryName = h, history
 			}
-			b := newBar(cmd.ErrOrStderr(), "replay")
+			b := progress.New(cmd.ErrOrStderr(), "replay")
 			var raw bytes.Buffer
 			var kept []session.Recording
-			o.Progress = b.update
+			o.Progress = b.Update
 			in := io.Reader(f)
 			if html != "" {
 				in = io.TeeReader(f, &raw)
 				o.Keep = func(x session.Recording) { kept = append(kept, x) }
 			}
 			r, err := session.Replay(cmd.Context(), in, o)
-			b.end()
+			b.End()
 			if err != nil {
 				if cmd.Context().Err() != nil {
 					return err
 				}
-				return &experiment.SpecError{Field: "session", Value: args[0], Rule: strings.TrimPrefix(line(err), "session: ")}
+				return &experiment.SpecError{Field: "session", Value: args[0], Rule: strings.TrimPrefix(cli.Line(err), "session: ")}
 			}
 			if html != "" {
 				page, err := dashboard.ReplayedPage(r, kept, raw.Bytes()).HTML()
 				if err != nil {
 					return err
 				}
-				if err := outFile(cmd.OutOrStdout(), html, page); err != nil {
+				if err := output.Write(cmd.OutOrStdout(), html, page); err != nil {
 					return err
 				}
 			}
 			if html == "-" { // standard output is the page
 				fmt.Fprintln(cmd.ErrOrStderr(), r)
-			} else if err := show(cmd, r, asJSON); err != nil {
+			} else if err := cli.Show(cmd, r, asJSON); err != nil {
 				return err
 			}
 			if !r.OK {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster/atomicfile"
+	"drtmx/cluster/drtmx/cli"
 	"drtmx/cluster/runs"
 	"drtmx/engine/experiment"
 )
@@ -85,7 +86,7 @@ func resume(cmd *cobra.Command) error {
 	if dir, err := os.Getwd(); err != nil || dir != b.Dir {
 		return refused("the sweep was begun in "+b.Dir, "cd there first: it may name files")
 	}
-	teller(cmd.ErrOrStderr())("drtmx " + strings.Join(b.Args, " "))
+	cli.Teller(cmd.ErrOrStderr())("drtmx " + strings.Join(b.Args, " "))
 	root := rootCommand()
 	root.SetArgs(b.Args)
 	root.SetOut(cmd.OutOrStdout())

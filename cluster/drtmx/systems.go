@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/progress"
 	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/engine/batch"
@@ -13,34 +15,26 @@ import (
 )
 
 // runSystems runs the systems that a spec lists, and compares them.
-func runSystems(cmd *cobra.Command, spec experiment.Spec, asJSON bool, tables *tableFlags, k *keepFlags) error {
-	b := newBar(cmd.ErrOrStderr(), "run")
-	r, err := batch.RunSystems(cmd.Context(), spec, batch.SweepOptions{Progress: b.update})
-	b.end()
+func runSystems(cmd *cobra.Command, spec experiment.Spec, asJSON bool, tables *cli.TableFlags, k *cli.KeepFlags) error {
+	b := progress.New(cmd.ErrOrStderr(), "run")
+	r, err := batch.RunSystems(cmd.Context(), spec, batch.SweepOptions{Progress: b.Update})
+	b.End()
 	if err != nil {
 		return err
 	}
-	if err := tables.write(cmd.OutOrStdout(), keep.SystemsTable(r.Systems...)); err != nil {
+	if err := tables.Write(cmd.OutOrStdout(), keep.SystemsTable(r.Systems...)); err != nil {
 		return err
 	}
-	if err := tables.show(cmd, r, asJSON); err != nil {
+	if err := tables.Show(cmd, r, asJSON); err != nil {
 		return err
 	}
-	kept := k.keep(sayTo(cmd), func(s *runs.Store) (runs.ID, error) { return keep.Systems(s, k.note, r) })
+	kept := k.Keep(cli.SayTo(cmd), func(s *runs.Store) (runs.ID, error) { return keep.Systems(s, k.Note, r) })
 	for _, x := range r.Systems {
-		if err := checksOf(x); err != nil {
+		if err := cli.ChecksOf(x); err != nil {
 			return errors.Join(fmt.Errorf("system %s: %w", x.Name, err), kept)
 		}
 	}
 	return kept
-}
-
-// oneSystem refuses a flag that is of one run where the spec lists several systems.
-func oneSystem(spec experiment.Spec, flag, value, next string) error {
-	if len(spec.Systems) == 0 {
-		return nil
-	}
-	return &experiment.SpecError{Field: flag, Value: value, Rule: fmt.Sprintf("is for one system, the spec lists %d", len(spec.Systems)), Next: next}
 }
 
 // sets says that the spec, or one of the systems that it lists, sets a knob.

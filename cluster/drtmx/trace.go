@@ -10,6 +10,9 @@ import (
 
 	"drtmx/cluster"
 	"drtmx/cluster/agent"
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/output"
+	"drtmx/cluster/drtmx/progress"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 )
@@ -23,7 +26,7 @@ type traceFlags struct {
 }
 
 func traceCommand() *cobra.Command {
-	var f specFlags
+	var f cli.SpecFlags
 	var t traceFlags
 	cmd := &cobra.Command{
 		Use:   "trace [SPEC] [--type T --percentile P] [-o F]",
@@ -40,9 +43,9 @@ With --percentile it looks for one transaction instead: it measures the latency 
 it prints what that transaction did; a FILE that ends in .svg is the drawing.`,
 		Example: "  drtmx trace -o trace.json\n  drtmx trace phases --preset fasst --txns 20 -o - | gzip > trace.json.gz\n" +
 			"  drtmx trace --type balance --percentile 99\n  drtmx trace --set workload=tpcc --type new-order --percentile 99 -o new-order.svg",
-		Args: atMost(1, "one spec at most"),
+		Args: cli.AtMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			spec, err := f.spec(cmd, args)
+			spec, err := f.Spec(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -56,7 +59,7 @@ it prints what that transaction did; a FILE that ends in .svg is the drawing.`,
 			return t.write(cmd, found)
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().IntVar(&t.txns, "txns", 100, "how many transactions, 10,000 at most")
 	cmd.Flags().StringVar(&t.typ, "type", "", "transaction `TYPE`, such as new-order, for --percentile")
 	cmd.Flags().Float64Var(&t.percentile, "percentile", 0, "one transaction whose latency is the `P`th percentile of its type, from 1 to 99.9")
@@ -73,24 +76,24 @@ func (t *traceFlags) drawn() bool { return strings.EqualFold(filepath.Ext(t.out)
 func (t *traceFlags) check(cmd *cobra.Command) error {
 	switch {
 	case t.picks() && cmd.Flags().Changed("txns"):
-		return usage("trace takes --txns or --percentile, not both: a percentile is of one transaction")
+		return cli.Usage("trace takes --txns or --percentile, not both: a percentile is of one transaction")
 	case !t.picks() && cmd.Flags().Changed("percentile"):
 		return engine.CheckChoice(engine.Choice{}, nil)
 	case !t.picks() && t.typ != "":
-		return usage("trace --type needs --percentile P, such as 99")
+		return cli.Usage("trace --type needs --percentile P, such as 99")
 	case !t.picks() && t.out == "":
-		return usage("trace needs -o FILE (- is standard output), or --percentile P")
+		return cli.Usage("trace needs -o FILE (- is standard output), or --percentile P")
 	case !t.picks() && t.drawn():
-		return usage("trace draws one transaction: name it with --percentile P, or give -o a name that ends in .json")
+		return cli.Usage("trace draws one transaction: name it with --percentile P, or give -o a name that ends in .json")
 	}
-	return outputs("", output{"--output", t.out})
+	return output.Check("", output.To("--output", t.out))
 }
 
 // run opens the system and traces.
 func (t *traceFlags) run(cmd *cobra.Command, spec experiment.Spec) (*cluster.Trace, error) {
-	bar := newBar(cmd.ErrOrStderr(), "trace")
-	defer bar.end()
-	s, err := engine.OpenWith(cmd.Context(), spec, bar.part(0, 40))
+	bar := progress.New(cmd.ErrOrStderr(), "trace")
+	defer bar.End()
+	s, err := engine.OpenWith(cmd.Context(), spec, bar.Part(0, 40))
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +104,10 @@ func (t *traceFlags) run(cmd *cobra.Command, spec experiment.Spec) (*cluster.Tra
 			return nil, err
 		}
 	}
-	if err := advance(cmd.Context(), s, traceAfter, bar.part(40, 70)); err != nil {
+	if err := advance(cmd.Context(), s, traceAfter, bar.Part(40, 70)); err != nil {
 		return nil, err
 	}
-	tracing := bar.part(70, 100)
+	tracing := bar.Part(70, 100)
 	progress := func(done, total int) { tracing("tracing", done, total) }
 	if t.picks() {
 		p, err := s.TraceOf(cmd.Context(), c, progress)
@@ -127,13 +130,13 @@ func (t *traceFlags) write(cmd *cobra.Command, found *cluster.Trace) error {
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), found)
 		return err
 	case t.drawn():
-		return outFile(cmd.OutOrStdout(), t.out, []byte(found.SVG()+"\n"))
+		return output.Write(cmd.OutOrStdout(), t.out, []byte(found.SVG()+"\n"))
 	}
 	b, err := found.Chrome()
 	if err != nil {
 		return err
 	}
-	return outFile(cmd.OutOrStdout(), t.out, append(b, '\n'))
+	return output.Write(cmd.OutOrStdout(), t.out, append(b, '\n'))
 }
 
 // untraced adds what helps where too few transactions end.

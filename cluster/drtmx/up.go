@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster/agent"
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/progress"
 	"drtmx/cluster/job"
 	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
@@ -24,13 +26,13 @@ import (
 // registers the page
 
 type upFlags struct {
-	specFlags
+	cli.SpecFlags
 	listen, pace, session, resume string
 	forWall                       time.Duration
 	tokenFile, viewTokenFile      string
 	hosts                         []string
 	cdn, noTwin                   bool
-	keep                          keepFlags
+	keep                          cli.KeepFlags
 }
 
 func upCommand() *cobra.Command {
@@ -40,10 +42,10 @@ func upCommand() *cobra.Command {
 		Short:      "Start a live cluster with its page",
 		SuggestFor: []string{"start", "serve", "live", "dashboard"},
 		Long:       "Starts a live cluster and serves its page. Ctrl-C ends it. With --session the session is written as it grows; replay runs it again, --resume continues it. With --keep its end is kept in the run store: what each system came to, and its recording.",
-		Args:       atMost(1, "one spec at most"),
+		Args:       cli.AtMost(1, "one spec at most"),
 		RunE:       func(cmd *cobra.Command, args []string) error { return f.up(cmd, args) },
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", web.DefaultListen, "`ADDRESS` of the page; one that others can reach needs --token-file")
 	fl.StringVar(&f.pace, "pace", defaultPace, "virtual time per second of wall time, or max")
@@ -55,7 +57,7 @@ func upCommand() *cobra.Command {
 	fl.StringArrayVar(&f.hosts, "host", nil, "`NAME` under which browsers may reach the page, besides localhost")
 	fl.BoolVar(&f.cdn, "cdn", false, "let the page load its chart library from "+web.CDN+" if it is not built in")
 	fl.BoolVar(&f.noTwin, "no-twin", false, "keep no hidden twin of the shown system: saves memory and CPU time, but ghosts must be replayed")
-	f.keep.add(cmd, "how each system ends, with its recording,")
+	f.keep.Add(cmd, "how each system ends, with its recording,")
 	return cmd
 }
 
@@ -67,10 +69,10 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 	if f.forWall <= 0 && cmd.Flags().Changed("for") {
 		return &experiment.SpecError{Field: "for", Value: f.forWall.String(), Rule: "must be above 0", Next: "such as 30s, or leave it out to run until Ctrl-C"}
 	}
-	if f.resume != "" && (len(args) > 0 || f.preset != "" || len(f.set) > 0 || cmd.Flags().Changed("seed")) {
-		return usage("--resume takes spec and knobs from the session; drop SPEC, --preset, --set and --seed")
+	if f.resume != "" && (len(args) > 0 || f.Preset != "" || len(f.Set) > 0 || cmd.Flags().Changed("seed")) {
+		return cli.Usage("--resume takes spec and knobs from the session; drop SPEC, --preset, --set and --seed")
 	}
-	spec, err := f.spec(cmd, args)
+	spec, err := f.Spec(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -79,7 +81,7 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if err := f.keep.check(cmd); err != nil {
+	if err := f.keep.Check(cmd); err != nil {
 		return err
 	}
 	access := web.Access{Hosts: f.hosts}
@@ -94,9 +96,9 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer l.Close()
-	b := newBar(cmd.ErrOrStderr(), "open")
-	live, err := agent.New(spec, agent.Options{Pace: pace, Session: f.session, Resume: f.resume, NoTwin: f.noTwin, Context: cmd.Context(), Progress: b.tell})
-	b.end()
+	b := progress.New(cmd.ErrOrStderr(), "open")
+	live, err := agent.New(spec, agent.Options{Pace: pace, Session: f.session, Resume: f.resume, NoTwin: f.noTwin, Context: cmd.Context(), Progress: b.Tell})
+	b.End()
 	if err != nil {
 		return err
 	}
@@ -105,7 +107,7 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 		live.Close()
 		return err
 	}
-	say := sayTo(cmd)
+	say := cli.SayTo(cmd)
 	say("the page of this cluster is on http://%s/ (Ctrl-C ends it)", pageHost(l.Addr(), f.hosts))
 	if !charts.HasLibrary() && !f.cdn {
 		say("charts are plain SVG: echarts was not there at build time (install npm and build again, or --cdn)")
@@ -156,7 +158,7 @@ func (f *upFlags) serve(ctx context.Context, live *agent.Agent, serve func(conte
 
 // keepSessions keeps how the systems end that were not forked from others, if that is wanted.
 func (f *upFlags) keepSessions(live *agent.Agent, say func(string, ...any)) error {
-	if !f.keep.kept() {
+	if !f.keep.Kept() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), keepTime) // the command's has ended
@@ -174,7 +176,7 @@ func (f *upFlags) keepSessions(live *agent.Agent, say func(string, ...any)) erro
 		if r.Commits == 0 {
 			continue // nothing happened
 		}
-		errs = append(errs, f.keep.keep(say, func(store *runs.Store) (runs.ID, error) { return keep.Session(store, f.keep.note, r, recording) }))
+		errs = append(errs, f.keep.Keep(say, func(store *runs.Store) (runs.ID, error) { return keep.Session(store, f.keep.Note, r, recording) }))
 	}
 	return errors.Join(errs...)
 }

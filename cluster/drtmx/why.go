@@ -7,11 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/progress"
 	"drtmx/engine/batch"
 )
 
 func whyCommand() *cobra.Command {
-	var f specFlags
+	var f cli.SpecFlags
 	var group string
 	var seeds int
 	var asJSON bool
@@ -28,23 +30,23 @@ The first line is the instant verdict that the page and drtmx run show as well, 
 contended (conflicts take at least half of the time in flight: aborted attempts, back-off, waits for locked records),
 else saturated (the busiest unit of a resource is busy at least 85 % of the time), else latency-bound (requests wait for
 round trips one after the other).`,
-		Args: atMost(1, "one spec at most"),
+		Args: cli.AtMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			spec, err := f.spec(cmd, args)
+			spec, err := f.Spec(cmd, args)
 			if err != nil {
 				return err
 			}
-			tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args))
-			b := newBar(cmd.ErrOrStderr(), "why")
-			c, err := batch.MeasureCauses(cmd.Context(), spec, batch.CausesOptions{Group: group, Seeds: seeds, Progress: b.update})
-			b.end()
+			cli.TellIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args))
+			b := progress.New(cmd.ErrOrStderr(), "why")
+			c, err := batch.MeasureCauses(cmd.Context(), spec, batch.CausesOptions{Group: group, Seeds: seeds, Progress: b.Update})
+			b.End()
 			if c == nil {
 				return err
 			}
-			return errors.Join(show(cmd, c, asJSON), err)
+			return errors.Join(cli.Show(cmd, c, asJSON), err)
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().StringVar(&group, "group", "", "measure the numbers and costs of one `GROUP` each: "+strings.Join(batch.CauseGroups(), ", "))
 	cmd.Flags().IntVar(&seeds, "seeds", batch.CauseSeeds, fmt.Sprintf("pairs of runs, with consecutive seeds; more make the intervals narrower (1 to %d)", 1000))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the causes as JSON")

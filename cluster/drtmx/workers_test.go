@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -18,13 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"drtmx/cluster"
-	"drtmx/cluster/lab"
 	"drtmx/cluster/work"
 	"drtmx/engine/experiment"
-	"drtmx/notebooks/figures"
 )
 
 // The test binary is the command drtmx where this variable has its arguments.
@@ -370,7 +365,6 @@ func TestServerFlag(t *testing.T) {
 			t.Errorf("%v: here\n%s\nand by workers\n%s", args[0], outs[0], outs[1])
 		}
 	}
-	figuresAtOnce(t, url)
 	worker.kill()
 	left := ok(t, "serve-work", "gc", "--server", url, "--older", "0s")
 	if !strings.Contains(left, "outcomes") || strings.Count(left, " 0 messages") != 4 {
@@ -383,27 +377,6 @@ func TestServerFlag(t *testing.T) {
 	emptyStore(t)
 	if code := runUntil(ctx, append(sweep, "--server", url), &out, &errs); code != failed || !strings.Contains(errs.String(), "no worker is there: points wait") {
 		t.Errorf("exit %d: %s", code, errs.String())
-	}
-}
-
-// figuresAtOnce computes several figures by workers: they come in their order, and one that is none ends all.
-func figuresAtOnce(t *testing.T, url string) {
-	t.Helper()
-	lab, err := cluster.OpenLab(t.Context(), work.Options{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lab.Close()
-	f := figureFlags{scale: figures.Quick, on: lab}
-	cmd := &cobra.Command{}
-	cmd.SetContext(t.Context())
-	cmd.SetErr(io.Discard)
-	done, err := f.compute(cmd, []string{"2-persist", "2-14b", "3-12a"}, nil)
-	if err != nil || len(done) != 3 || done[0].ID != "2-persist" || done[1].ID != "2-14b" || done[2].ID != "3-12a" {
-		t.Errorf("%v, %v", done, err)
-	}
-	if _, err := f.compute(cmd, []string{"2-persist", "9-99"}, nil); !experiment.IsSpecError(err) {
-		t.Errorf("%v", err)
 	}
 }
 
@@ -431,33 +404,5 @@ func TestLabFlagsAreChecked(t *testing.T) {
 	}
 	if code, _, errs := call("sweep", "--over", "coroutines=1", "--server", "nats://127.0.0.1:1"); code != failed || !strings.Contains(errs, "is it running?") {
 		t.Errorf("exit %d: %s", code, errs)
-	}
-	for text, want := range map[string]int64{"300MB": 300e6, "1.5 GB": 1.5e9, "2tb": 2e12, "17": 17, "4KB": 4000} {
-		if got, ok := parseBytes(text); !ok || got != want {
-			t.Errorf("%s: %d, %v", text, got, ok)
-		}
-	}
-}
-
-// What figures are going to take is said before a long time passes.
-func TestEstimates(t *testing.T) {
-	var out strings.Builder
-	list := []figures.Needs{{ID: "1-1", Runs: 10, Kept: 2, CPUMS: 7_200_000, LongestMS: 600_000, MemoryBytes: 3e9}, {ID: "1-2", Runs: 1, CPUMS: 3_600_000, LongestMS: 3_600_000, MemoryBytes: 12e9}}
-	workers := &lab.Workers{Same: []work.Info{{Parallel: 2}, {Parallel: 4}}}
-	if err := estimates(&out, "paper", list, workers); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"1-1", "2.00", "3000 MB", "all", "3.00", "12 GB", "about 1h0m0s on 2 workers (6 points at once)"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
-		}
-	}
-	r, err := figures.Find("2-5a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := r.Needs(figures.Quick, nil, nil)
-	if err != nil || n.Runs < 5 || n.CPUMS == 0 || n.MemoryBytes == 0 || n.LongestMS > n.CPUMS {
-		t.Errorf("%+v, %v", n, err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package thesis
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/drtmx/cli"
 	"drtmx/cluster/job"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
@@ -16,7 +17,7 @@ import (
 
 // pictures are the files of one figure that were asked for.
 func (f *figureFlags) pictures() string {
-	return f.tables.csv + f.tables.parquet + f.svg + f.png + f.pdf + f.pgf + f.tikz
+	return f.tables.CSV + f.tables.Parquet + f.svg + f.png + f.pdf + f.pgf + f.tikz
 }
 
 // gallery writes every figure into a folder of pages. It goes on to the next figure where one fails, and ends with that. What a lab computes of it comes figure by figure too.
@@ -45,14 +46,14 @@ func (f *figureFlags) gallery(cmd *cobra.Command, set experiment.Knobs) error {
 			}
 			continue
 		}
-		fig.Keep(f.keep.note)
+		fig.Keep(f.keep.Note)
 		if err := g.Add(fig); err != nil {
 			return err
 		}
 		done = append(done, fig)
 	}
 	if f.asJSON {
-		err = printJSON(cmd.OutOrStdout(), done)
+		err = cli.PrintJSON(cmd.OutOrStdout(), done)
 	} else {
 		there, all := g.Count()
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "written: %s, %d of %d figures\n", g.Index(), there, all)

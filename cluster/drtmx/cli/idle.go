@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"drtmx/engine/experiment"
 )
 
-// tellIdle says which of the knobs that a person turned do nothing, see experiment.Idle; of several systems, in none.
-func tellIdle(w io.Writer, spec experiment.Spec, names []string, axes ...experiment.Axis) {
+// TellIdle says which of the knobs that a person turned do nothing, see experiment.Idle; of several systems, in none.
+func TellIdle(w io.Writer, spec experiment.Spec, names []string, axes ...experiment.Axis) {
 	list, err := spec.Each()
 	if err != nil {
 		return // said elsewhere
@@ -25,13 +25,13 @@ func tellIdle(w io.Writer, spec experiment.Spec, names []string, axes ...experim
 	}
 }
 
-// turned are the knobs that the person set: those of the command line, and of a spec file of their own.
-func (f *specFlags) turned(spec experiment.Spec, args []string) []string {
+// Turned are the knobs that the person set: those of the command line, and of a spec file of their own.
+func (f *SpecFlags) Turned(spec experiment.Spec, args []string) []string {
 	if len(args) > 0 && !slices.Contains(experiment.SpecNames(), args[0]) {
 		return slices.Collect(maps.Keys(spec.Set))
 	}
 	var names []string
-	for _, s := range f.set {
+	for _, s := range f.Set {
 		if name, _, err := experiment.ParseSetting(s); err == nil {
 			names = append(names, name)
 		}

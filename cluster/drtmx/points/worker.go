@@ -1,4 +1,4 @@
-package main
+package points
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/drtmx/cli"
 	"drtmx/cluster/lab"
 	"drtmx/cluster/work"
 	"drtmx/engine/code"
@@ -21,8 +22,8 @@ import (
 
 const defaultServer = "nats://127.0.0.1:4222"
 
-func workerCommand() *cobra.Command {
-	var f labFlags
+func WorkerCommand() *cobra.Command {
+	var f cli.LabFlags
 	var parallel int
 	var lost time.Duration
 	var memory, name string
@@ -32,10 +33,10 @@ func workerCommand() *cobra.Command {
 		Short: "Computes points of sweeps and figures that others send",
 		Long: "Takes points from a NATS server with JetStream (drtmx serve-work starts one) and computes them, until Ctrl-C, which hands back what is under way. " +
 			"It takes points of its own version of the code only.",
-		Args: exactly(0, "no arguments"),
+		Args: cli.Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.server == "" {
-				f.server = defaultServer
+			if f.Server == "" {
+				f.Server = defaultServer
 			}
 			if parallel < 0 || parallel > 4096 {
 				return &experiment.SpecError{Field: "parallel", Value: strconv.Itoa(parallel), Rule: "must be from 1 to 4096", Next: "0 is one per core"}
@@ -47,10 +48,10 @@ func workerCommand() *cobra.Command {
 			if lost < time.Second || lost > time.Hour {
 				return &experiment.SpecError{Field: "lost-after", Value: lost.String(), Rule: "must be from 1s to 1h", Next: "such as --lost-after 15s"}
 			}
-			say := teller(cmd.ErrOrStderr())
+			say := cli.Teller(cmd.ErrOrStderr())
 			ctx, stop := ending(cmd.Context(), untilEOF)
 			defer stop()
-			o := f.options(say)
+			o := f.Options(say)
 			o.AckWait = lost
 			q, err := dialPatiently(ctx, o, say)
 			if err != nil {
@@ -61,13 +62,13 @@ func workerCommand() *cobra.Command {
 			if w.Parallel == 0 {
 				w.Parallel = runtime.GOMAXPROCS(0)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "worker of %s: %d at once, %s of memory, code %s\n", f.server, w.Parallel, memoryText(bytes), w.Code)
+			fmt.Fprintf(cmd.OutOrStdout(), "worker of %s: %d at once, %s of memory, code %s\n", f.Server, w.Parallel, memoryText(bytes), w.Code)
 			room := make([]byte, collectorRoom)
 			defer runtime.KeepAlive(room)
 			return q.Work(ctx, w)
 		},
 	}
-	f.add(cmd, "take points")
+	f.Add(cmd, "take points")
 	fl := cmd.Flags()
 	fl.IntVar(&parallel, "parallel", 0, "points at once; 0 is one per core")
 	fl.StringVar(&memory, "memory", "", "memory for all points together, as `8GB`; default: what is available when it starts")

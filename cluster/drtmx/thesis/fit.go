@@ -1,4 +1,4 @@
-package main
+package thesis
 
 import (
 	"cmp"
@@ -7,12 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/output"
+	"drtmx/cluster/drtmx/progress"
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric/profile"
 	"drtmx/notebooks/figures/calibration"
 )
 
-func fitCommand() *cobra.Command {
+func FitCommand() *cobra.Command {
 	var o calibration.FitOptions
 	var profileTo, residualsTo, tableTo string
 	var asJSON, identify bool
@@ -25,37 +28,37 @@ func fitCommand() *cobra.Command {
 			"What was fitted runs elsewhere as knobs: hardware.NUMBER. " +
 			"With --identify nothing is fitted: a table says how the rows move when each number is a fifth smaller and larger, which row most, " +
 			"and which numbers the rows hardly tell. That is two evaluations for each number.",
-		Args: exactly(1, "the name of a profile; drtmx profiles shows them"),
+		Args: cli.Exactly(1, "the name of a profile; drtmx profiles shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
 			text, err := profile.Text(name)
 			if err != nil {
 				return &experiment.SpecError{Rule: err.Error()}
 			}
-			if err := errors.Join(named(cmd, "rows", o.Rows), named(cmd, "params", o.Params)); err != nil {
+			if err := errors.Join(cli.Named(cmd, "rows", o.Rows), cli.Named(cmd, "params", o.Params)); err != nil {
 				return err
 			}
 			if identify {
 				return identifyProfile(cmd, text, calibration.IdentifyOptions{Rows: o.Rows, Params: o.Params}, tableTo, asJSON)
 			}
 			if tableTo != "" {
-				return usage("--table-out is of --identify: add it, or leave --table-out out")
+				return cli.Usage("--table-out is of --identify: add it, or leave --table-out out")
 			}
 			if o.Evaluations < 0 {
 				return &experiment.SpecError{Field: "--evaluations", Value: fmt.Sprint(o.Evaluations), Rule: "must not be negative", Next: "0 only measures"}
 			}
 			profileTo, residualsTo = cmp.Or(profileTo, name+".yaml"), cmp.Or(residualsTo, name+".fit.csv")
-			if err := outputs("the report", output{"--profile-out", profileTo}, output{"--residuals-out", residualsTo}); err != nil {
+			if err := output.Check("the report", output.To("--profile-out", profileTo), output.To("--residuals-out", residualsTo)); err != nil {
 				return err
 			}
 			p, err := profile.Parse(text)
 			if err != nil {
 				return err
 			}
-			b := newBar(cmd.ErrOrStderr(), "fit")
-			o.Progress = b.update
+			b := progress.New(cmd.ErrOrStderr(), "fit")
+			o.Progress = b.Update
 			_, report, err := calibration.FitProfile(cmd.Context(), p, o)
-			b.end()
+			b.End()
 			if err != nil {
 				return err
 			}
@@ -69,7 +72,7 @@ func fitCommand() *cobra.Command {
 			if err := writeBoth(profileTo, text, residualsTo, rows); err != nil {
 				return err
 			}
-			return show(cmd, report, asJSON)
+			return cli.Show(cmd, report, asJSON)
 		},
 	}
 	fl := cmd.Flags()
@@ -88,20 +91,20 @@ func fitCommand() *cobra.Command {
 func identifyProfile(cmd *cobra.Command, text []byte, o calibration.IdentifyOptions, tableTo string, asJSON bool) error {
 	for _, flag := range []string{"evaluations", "profile-out", "residuals-out"} {
 		if cmd.Flags().Changed(flag) {
-			return usage("--identify fits nothing: leave out --%s", flag)
+			return cli.Usage("--identify fits nothing: leave out --%s", flag)
 		}
 	}
-	if err := outputs("the table", output{"--table-out", tableTo}); err != nil {
+	if err := output.Check("the table", output.To("--table-out", tableTo)); err != nil {
 		return err
 	}
 	p, err := profile.Parse(text)
 	if err != nil {
 		return err
 	}
-	b := newBar(cmd.ErrOrStderr(), "identify")
-	o.Progress = b.update
+	b := progress.New(cmd.ErrOrStderr(), "identify")
+	o.Progress = b.Update
 	s, err := calibration.Identify(cmd.Context(), p, o)
-	b.end()
+	b.End()
 	if err != nil {
 		return err
 	}
@@ -110,20 +113,20 @@ func identifyProfile(cmd *cobra.Command, text []byte, o calibration.IdentifyOpti
 		if err != nil {
 			return err
 		}
-		if err := writeFile(tableTo, table); err != nil {
+		if err := output.WriteFile(tableTo, table); err != nil {
 			return fmt.Errorf("fit: table: %w", err)
 		}
 	}
-	return show(cmd, s, asJSON)
+	return cli.Show(cmd, s, asJSON)
 }
 
 // writeBoth writes the residuals first: a profile without them is one that
 // nobody can judge.
 func writeBoth(a string, aText []byte, b string, bText []byte) error {
-	if err := writeFile(b, bText); err != nil {
+	if err := output.WriteFile(b, bText); err != nil {
 		return fmt.Errorf("fit: residuals: %w", err)
 	}
-	if err := writeFile(a, aText); err != nil {
+	if err := output.WriteFile(a, aText); err != nil {
 		return fmt.Errorf("fit: profile: %w", err)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package main
+package kept
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/output"
 	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/cluster/tidy"
@@ -27,15 +29,15 @@ const queryHelp = `Runs one statement of SQL that only reads (SQLite). Tables:
   drtmx runs query "SELECT run, result ->> '$.by_type.balance.latency_us.p99' AS p99 FROM results"`
 
 func queryCommand() *cobra.Command {
-	var tables tableFlags
+	var tables cli.TableFlags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "query SQL",
 		Short: "Ask in SQL",
 		Long:  queryHelp,
-		Args:  exactly(1, "one statement, in quotes"),
+		Args:  cli.Exactly(1, "one statement, in quotes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := outputs(jsonOut(asJSON), tables.outputs()...); err != nil {
+			if err := output.Check(output.JSON(asJSON), tables.Outputs()...); err != nil {
 				return err
 			}
 			s, err := runs.Default()
@@ -46,13 +48,13 @@ func queryCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if tables.given() {
-				if err := tables.write(cmd.OutOrStdout(), answerTable(a)); err != nil || !asJSON {
+			if tables.Given() {
+				if err := tables.Write(cmd.OutOrStdout(), answerTable(a)); err != nil || !asJSON {
 					return err
 				}
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), answerRows(a))
+				return cli.PrintJSON(cmd.OutOrStdout(), answerRows(a))
 			}
 			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(t, strings.Join(a.Columns, "\t"))
@@ -67,8 +69,8 @@ func queryCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the rows as JSON, an object each")
-	tables.add(cmd, "each row of the answer")
-	runsFlag(cmd)
+	tables.Add(cmd, "each row of the answer")
+	cli.RunsFlag(cmd)
 	return cmd
 }
 
@@ -108,16 +110,16 @@ func answerRows(a *runs.Answer) []map[string]any {
 
 func exportCommand() *cobra.Command {
 	var f filterFlags
-	var tables tableFlags
+	var tables cli.TableFlags
 	cmd := &cobra.Command{
 		Use:   "export --csv FILE | --parquet FILE",
 		Short: "Write them as a table: a row for each run, a column for each number and knob",
-		Args:  exactly(0, "no arguments; --csv or --parquet names the file"),
+		Args:  cli.Exactly(0, "no arguments; --csv or --parquet names the file"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !tables.given() {
-				return usage("runs export needs --csv FILE or --parquet FILE")
+			if !tables.Given() {
+				return cli.Usage("runs export needs --csv FILE or --parquet FILE")
 			}
-			if err := outputs("", tables.outputs()...); err != nil {
+			if err := output.Check("", tables.Outputs()...); err != nil {
 				return err
 			}
 			s, list, err := f.list()
@@ -131,12 +133,12 @@ func exportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return tables.write(cmd.OutOrStdout(), t)
+			return tables.Write(cmd.OutOrStdout(), t)
 		},
 	}
 	f.add(cmd)
-	tables.add(cmd, "each run, those in a sweep, figure or of several seeds one by one")
-	runsFlag(cmd)
+	tables.Add(cmd, "each run, those in a sweep, figure or of several seeds one by one")
+	cli.RunsFlag(cmd)
 	return cmd
 }
 
@@ -153,10 +155,10 @@ func gcCommand() *cobra.Command {
 				return err
 			}
 			if older == "" && (kind != "" || g.KeepNotes || g.Points) {
-				return usage("runs gc: --kind, --keep-notes and --points choose among what is older; say --older 30d, or 0d for all")
+				return cli.Usage("runs gc: --kind, --keep-notes and --points choose among what is older; say --older 30d, or 0d for all")
 			}
 			if older != "" && len(args) > 0 {
-				return usage("runs gc takes ids or --older, not both")
+				return cli.Usage("runs gc takes ids or --older, not both")
 			}
 			if older != "" {
 				age, err := ageOf(older)
@@ -184,7 +186,7 @@ func gcCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), c)
+				return cli.PrintJSON(cmd.OutOrStdout(), c)
 			}
 			return tellCollected(cmd, s, c)
 		},
@@ -196,7 +198,7 @@ func gcCommand() *cobra.Command {
 	fl.BoolVar(&g.Points, "points", false, "also remove points of the cache that were not used since")
 	fl.BoolVar(&g.Dry, "dry-run", false, "only say what would be removed")
 	fl.BoolVar(&asJSON, "json", false, "print what was removed as JSON")
-	runsFlag(cmd)
+	cli.RunsFlag(cmd)
 	return cmd
 }
 
@@ -208,20 +210,20 @@ func tellCollected(cmd *cobra.Command, s *runs.Store, c *runs.Collected) error {
 	if len(c.Runs) > 0 {
 		fmt.Fprint(out, runTable(c.Runs))
 	}
-	fmt.Fprintf(out, "%d kept runs and %d points of the cache %sremoved, %s\n", len(c.Runs), c.Points, would, sizeText(c.Bytes))
+	fmt.Fprintf(out, "%d kept runs and %d points of the cache %sremoved, %s\n", len(c.Runs), c.Points, would, SizeText(c.Bytes))
 	z, err := s.Size()
 	if err != nil {
 		return err
 	}
 	if !c.Dry {
-		fmt.Fprintf(out, "the file is %s shorter\n", sizeText(c.File))
+		fmt.Fprintf(out, "the file is %s shorter\n", SizeText(c.File))
 	}
-	_, err = fmt.Fprintf(out, "%s: %s for %d kept runs (%s) and %d points of the cache (%s)\n", s.Path(), sizeText(z.FileBytes), z.Runs, sizeText(z.KeptBytes), z.Points, sizeText(z.PointBytes))
+	_, err = fmt.Fprintf(out, "%s: %s for %d kept runs (%s) and %d points of the cache (%s)\n", s.Path(), SizeText(z.FileBytes), z.Runs, SizeText(z.KeptBytes), z.Points, SizeText(z.PointBytes))
 	return err
 }
 
-// sizeText is a number of bytes.
-func sizeText(n int64) string {
+// SizeText is a number of bytes.
+func SizeText(n int64) string {
 	if n < 10e6 {
 		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
 	}

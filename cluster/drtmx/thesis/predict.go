@@ -1,4 +1,4 @@
-package main
+package thesis
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster/atomicfile"
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/output"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
 	"drtmx/notebooks/figures/prediction"
@@ -29,7 +31,7 @@ type predictFlags struct {
 	asJSON  bool
 }
 
-func predictCommand() *cobra.Command {
+func PredictCommand() *cobra.Command {
 	var f predictFlags
 	cmd := &cobra.Command{
 		Use:   "predict",
@@ -39,7 +41,7 @@ func predictCommand() *cobra.Command {
 			"--run computes the figures in place of what is recorded, one after another; runs are kept, so a second time is quick. " +
 			"--record keeps what is computed in a file, figure by figure: what an interrupt leaves is there. " +
 			"Rows of other figures, and other columns of the file, stay. At paper scale figures have the points alone that they have at quick scale too, which the claims are measured on. `make predictions` records into the repository.",
-		Args: exactly(0, "no arguments"),
+		Args: cli.Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.predict(cmd) },
 	}
 	fl := cmd.Flags()
@@ -81,7 +83,7 @@ func (f *predictFlags) predict(cmd *cobra.Command) error {
 	if f.scale != "" {
 		t = t.At(f.scale)
 	}
-	if err := show(cmd, figures.Report(t, f.as), f.asJSON); err != nil {
+	if err := cli.Show(cmd, figures.Report(t, f.as), f.asJSON); err != nil {
 		return err
 	}
 	return failed
@@ -89,24 +91,27 @@ func (f *predictFlags) predict(cmd *cobra.Command) error {
 
 // check finds out before a long run what is wrong with the flags.
 func (f *predictFlags) check(cmd *cobra.Command) error {
-	if err := named(cmd, "figures", f.only); err != nil {
+	if err := cli.Named(cmd, "figures", f.only); err != nil {
 		return err
 	}
-	if err := named(cmd, "with", f.with); err != nil {
+	if err := cli.Named(cmd, "with", f.with); err != nil {
 		return err
+	}
+	if f.scale != "" {
+		if err := checkScale(f.scale); err != nil {
+			return err
+		}
 	}
 	switch {
-	case f.scale != "" && f.scale != figures.Quick && f.scale != figures.Paper:
-		return &experiment.SpecError{Field: "scale", Value: f.scale, Rule: "must be " + figures.Quick + " or " + figures.Paper, Next: "as --scale " + figures.Quick}
 	case !f.run && (f.band || f.record != "" || cmd.Flags().Changed("as")):
-		return usage("--band, --record and --as are about what is computed; add --run")
+		return cli.Usage("--band, --record and --as are about what is computed; add --run")
 	case f.as == "" || f.as == prediction.First:
 		return &experiment.SpecError{Field: "as", Value: f.as, Rule: "the first prediction never changes", Next: "name the column as in --as " + prediction.Now}
 	}
 	if f.record == "-" {
-		return usage("--record adds to a file; --json prints what is computed")
+		return cli.Usage("--record adds to a file; --json prints what is computed")
 	}
-	if err := outputs("", output{"--record", f.record}); err != nil || f.record == "" {
+	if err := output.Check("", output.To("--record", f.record)); err != nil || f.record == "" {
 		return err
 	}
 	_, err := f.recorded()
@@ -182,7 +187,7 @@ func (f *predictFlags) keep(now *prediction.Table) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(f.record, text)
+	return output.WriteFile(f.record, text)
 }
 
 // recorded is what is in the file.

@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// bar is the progress of long work: on a terminal a bar, after two seconds, elsewhere a line every
+// Bar is the progress of long work: on a terminal a bar, after two seconds, elsewhere a line every
 // ten seconds.
-type bar struct {
+type Bar struct {
 	mu    sync.Mutex
 	w     io.Writer
 	on    bool // a terminal
@@ -31,12 +31,12 @@ const (
 	lineEvery = 10 * time.Second
 )
 
-// newBar begins work, which end ends.
-func newBar(w io.Writer, title string) *bar { return newBarEvery(w, title, lineEvery) }
+// New begins work, which end ends.
+func New(w io.Writer, title string) *Bar { return newBarEvery(w, title, lineEvery) }
 
 // newBarEvery is newBar with another time between lines.
-func newBarEvery(w io.Writer, title string, every time.Duration) *bar {
-	b := &bar{w: w, on: isTerminal(w), title: title, began: time.Now()}
+func newBarEvery(w io.Writer, title string, every time.Duration) *Bar {
+	b := &Bar{w: w, on: isTerminal(w), title: title, began: time.Now()}
 	if !b.on {
 		b.over = make(chan struct{})
 		go b.lines(every, b.over)
@@ -45,7 +45,7 @@ func newBarEvery(w io.Writer, title string, every time.Duration) *bar {
 }
 
 // lines writes how far the work is, also when nothing is news: who waits wants to know that it goes on.
-func (b *bar) lines(every time.Duration, over <-chan struct{}) {
+func (b *Bar) lines(every time.Duration, over <-chan struct{}) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -82,8 +82,8 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && fi.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// update is a progress callback; it may be called from several goroutines.
-func (b *bar) update(done, total int) {
+// Update is a progress callback; it may be called from several goroutines.
+func (b *Bar) Update(done, total int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if total <= 0 {
@@ -99,23 +99,23 @@ func (b *bar) update(done, total int) {
 	fmt.Fprintf(b.w, "\r\x1b[K%s [%s%s] %3.0f %%%s%s", b.title, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), 100*b.share, left(now.Sub(b.began), b.share), b.doing)
 }
 
-// tell is update for work that also says what is being done.
-func (b *bar) tell(doing string, done, total int) {
+// Tell is update for work that also says what is being done.
+func (b *Bar) Tell(doing string, done, total int) {
 	b.mu.Lock()
 	b.doing = ": " + doing
 	b.mu.Unlock()
-	b.update(done, total)
+	b.Update(done, total)
 }
 
-// note changes what is said to be done, until tell says something else.
-func (b *bar) note(doing string) {
+// Note changes what is said to be done, until tell says something else.
+func (b *Bar) Note(doing string) {
 	b.mu.Lock()
 	b.doing = ": " + doing
 	b.mu.Unlock()
 }
 
-// line writes a line of its own; a bar is drawn anew below it.
-func (b *bar) line(text string) {
+// Line writes a line of its own; a bar is drawn anew below it.
+func (b *Bar) Line(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.shown {
@@ -124,13 +124,13 @@ func (b *bar) line(text string) {
 	fmt.Fprintf(b.w, "%s: %s\n", b.title, text)
 }
 
-// part is tell for a part of the work, from and to in hundredths of all of it.
-func (b *bar) part(from, to int) func(doing string, done, total int) {
-	return func(doing string, done, total int) { b.tell(doing, from*total+(to-from)*done, 100*total) }
+// Part is tell for a part of the work, from and to in hundredths of all of it.
+func (b *Bar) Part(from, to int) func(doing string, done, total int) {
+	return func(doing string, done, total int) { b.Tell(doing, from*total+(to-from)*done, 100*total) }
 }
 
-// end removes the bar, or ends the lines.
-func (b *bar) end() {
+// End removes the bar, or ends the lines.
+func (b *Bar) End() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.shown {

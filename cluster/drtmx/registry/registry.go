@@ -1,4 +1,4 @@
-package main
+package registry
 
 import (
 	"cmp"
@@ -12,12 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/drtmx/cli"
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric/profile"
 )
 
-func knobsCommand() *cobra.Command {
-	var f specFlags
+func KnobsCommand() *cobra.Command {
+	var f cli.SpecFlags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "knobs [SPEC] [KNOB]...",
@@ -27,7 +28,7 @@ func knobsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var names []string
 			args, names = specThenKnobs(args)
-			spec, err := f.spec(cmd, args)
+			spec, err := f.Spec(cmd, args)
 			if err != nil {
 				return cmp.Or(mistypedKnob(args), err)
 			}
@@ -44,7 +45,7 @@ func knobsCommand() *cobra.Command {
 				}
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), ks)
+				return cli.PrintJSON(cmd.OutOrStdout(), ks)
 			}
 			if family {
 				return listKnobs(cmd.OutOrStdout(), ks)
@@ -52,13 +53,13 @@ func knobsCommand() *cobra.Command {
 			if len(names) > 0 {
 				return tellKnobs(cmd.OutOrStdout(), ks)
 			}
-			if f.preset != "" && len(args) == 0 && len(f.set) == 0 {
-				return printPreset(cmd.OutOrStdout(), f.preset, ks)
+			if f.Preset != "" && len(args) == 0 && len(f.Set) == 0 {
+				return printPreset(cmd.OutOrStdout(), f.Preset, ks)
 			}
 			return printKnobs(cmd.OutOrStdout(), ks)
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the registry as JSON")
 	return cmd
 }
@@ -228,13 +229,13 @@ func tellKnobs(w io.Writer, ks []experiment.KnobState) error {
 	return t.Flush()
 }
 
-func specsCommand() *cobra.Command {
+func SpecsCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:        "specs [NAME]",
 		Short:      "The shipped specs, or one of them as YAML",
 		SuggestFor: []string{"list", "ls", "workloads"},
-		Args:       atMost(1, "one name at most"),
+		Args:       cli.AtMost(1, "one name at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
 			if len(args) == 1 {
@@ -243,7 +244,7 @@ func specsCommand() *cobra.Command {
 					return err
 				}
 				if asJSON {
-					return printJSON(out, spec)
+					return cli.PrintJSON(out, spec)
 				}
 				_, err = fmt.Fprint(out, spec.YAML())
 				return err
@@ -266,7 +267,7 @@ func specsCommand() *cobra.Command {
 				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", name, spec.Workload, spec.Preset, note)
 			}
 			if asJSON {
-				return printJSON(out, specs)
+				return cli.PrintJSON(out, specs)
 			}
 			return t.Flush()
 		},
@@ -275,19 +276,19 @@ func specsCommand() *cobra.Command {
 	return cmd
 }
 
-func profilesCommand() *cobra.Command {
+func ProfilesCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "profiles [NAME]",
 		Short: "The hardware profiles, or the numbers of one with unit, meaning, source and kind",
-		Args:  atMost(1, "one name at most"),
+		Args:  cli.AtMost(1, "one name at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
 			if len(args) == 1 {
 				return printProfile(out, args[0], asJSON)
 			}
 			if asJSON {
-				return printJSON(out, profile.Names())
+				return cli.PrintJSON(out, profile.Names())
 			}
 			for _, name := range profile.Names() {
 				p, err := profile.Load(name)

@@ -1,7 +1,6 @@
-package main
+package output
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,26 +14,27 @@ import (
 // A file that cannot be written is refused before a long run.
 func TestOutFolders(t *testing.T) {
 	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := outFolders("", "-", filepath.Join(dir, "new.png")); err != nil {
 		t.Error(err)
 	}
-	for _, p := range []string{filepath.Join(dir, "no", "a.png"), dir, pipe(t, filepath.Join(dir, "pipe"))} {
+	for _, p := range []string{filepath.Join(dir, "no", "a.png"), dir, pipe} {
 		if outFolders(p) == nil {
 			t.Errorf("%s is taken", p)
 		}
 	}
-	none := filepath.Join(dir, "no", "file")
-	for _, args := range [][]string{
-		{"sweep", "--over", "coroutines=1,2", "--csv", none},
-		{"figure", "t4-3", "--svg", none},
-		{"trace", "-o", none, "--txns", "10001"},                // so many are refused once it runs
-		{"fit", "val", "--rows", "f9-9", "--profile-out", none}, // and such rows
-		{"fit", "val", "--rows", "f9-9", "--residuals-out", none},
-	} {
-		if code, out, errs := call(args...); code != failed || out != "" || !strings.Contains(errs, none+": its folder") {
-			t.Errorf("%v: exit %d, wrote %q, said %q", args, code, out, errs)
-		}
+}
+
+// linked is another name of a file.
+func linked(t *testing.T, file string) string {
+	t.Helper()
+	if err := os.Symlink(file, file+".link"); err != nil {
+		t.Fatal(err)
 	}
+	return file + ".link"
 }
 
 // Who reads the earlier result while another is written sees all of it: it is replaced,
@@ -50,8 +50,8 @@ func TestOutFileIsReplaced(t *testing.T) {
 	if err := os.WriteFile(file, []byte(old), 0o640); err != nil {
 		t.Fatal(err)
 	}
-	folder, other := link(t, real), link(t, file)
-	names := []string{file, other, link(t, other), filepath.Join(folder, "r.csv"), folder + "/../real/r.csv"}
+	folder, other := linked(t, real), linked(t, file)
+	names := []string{file, other, linked(t, other), filepath.Join(folder, "r.csv"), folder + "/../real/r.csv"}
 	if err := os.Symlink("../real/r.csv", filepath.Join(real, "relative")); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestOutFileIsReplaced(t *testing.T) {
 			before = old
 		}
 		text = strings.Repeat("x", i+1)
-		if err := outFile(nil, name, []byte(text)); err != nil {
+		if err := Write(nil, name, []byte(text)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if b, err := io.ReadAll(was); err != nil || string(b) != before {
@@ -83,7 +83,7 @@ func TestOutFileIsReplaced(t *testing.T) {
 		t.Errorf("the link is none any more: %v, %v", fi, err)
 	}
 	later := filepath.Join(dir, "later")
-	if err := outFile(nil, link(t, later), []byte("new")); err != nil {
+	if err := Write(nil, linked(t, later), []byte("new")); err != nil {
 		t.Error(err)
 	}
 	if b, err := os.ReadFile(later); err != nil || string(b) != "new" {
@@ -100,7 +100,7 @@ func TestOutFileToWhatIsNone(t *testing.T) {
 		t.Skip("no /dev/full")
 	}
 	for path, want := range map[string]error{"/dev/null": nil, "/dev/full": syscall.ENOSPC} {
-		if err := outFile(nil, path, []byte("x")); !errors.Is(err, want) {
+		if err := Write(nil, path, []byte("x")); !errors.Is(err, want) {
 			t.Errorf("%s: %v", path, err)
 		}
 		if fi, err := os.Stat(path); err != nil || fi.Mode()&os.ModeDevice == 0 {
@@ -113,7 +113,7 @@ func TestOutFileToWhatIsNone(t *testing.T) {
 	}
 	defer f.Close()
 	for _, name := range []string{fmt.Sprintf("/proc/self/fd/%d", f.Fd()), fmt.Sprintf("/dev/fd/%d", f.Fd())} {
-		if err := outFile(nil, name, []byte(name)); err != nil {
+		if err := Write(nil, name, []byte(name)); err != nil {
 			t.Error(err)
 		}
 		b := make([]byte, 100)
@@ -121,31 +121,7 @@ func TestOutFileToWhatIsNone(t *testing.T) {
 			t.Errorf("%s: what was open holds %q", name, b[:n])
 		}
 	}
-	if err := outFile(nil, t.TempDir(), nil); !errors.Is(err, syscall.EISDIR) {
+	if err := Write(nil, t.TempDir(), nil); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("a folder: %v", err)
-	}
-}
-
-// full takes nothing, as /dev/full.
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
-
-func TestLostOutputIsAFailure(t *testing.T) {
-	for _, args := range [][]string{
-		{"--help"},
-		{"doctor"},
-		{"profiles"},
-		{"profiles", "val"},
-		{"specs"},
-		{"knobs"},
-		{"figure", "list"},
-		with([]string{"sweep", "--over", "coroutines=1,2"}, tiny...),
-		with([]string{"run"}, tiny...),
-	} {
-		var errs bytes.Buffer
-		if code := run(args, full{}, &errs); code != failed || !strings.Contains(errs.String(), "no space") {
-			t.Errorf("%v: exit %d: %s", args, code, errs.String())
-		}
 	}
 }

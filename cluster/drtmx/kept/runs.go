@@ -1,4 +1,4 @@
-package main
+package kept
 
 import (
 	"cmp"
@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/output"
 	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/dashboard/charts"
@@ -21,14 +23,14 @@ import (
 	"drtmx/notebooks/figures"
 )
 
-func runsCommand() *cobra.Command {
+func Command() *cobra.Command {
 	cmd := listCommand("runs")
 	cmd.Short = "The runs that were kept: list, show, compare, query, export"
 	cmd.Long = "Lists the runs that were kept in the run store, a SQLite file: runs and sessions with --keep, --note or --runs, sweeps and figures always.\n" +
 		"The file is the one of --runs or " + runs.FileVariable + ", or drtmx/runs.db in the user's data folder. The results behind sweeps and figures are a cache of bounded size, whose oldest go first; all else stays until gc removes it."
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return usage("runs %s: no such command; there are list, show, compare, note, query, export and gc", args[0])
+			return cli.Usage("runs %s: no such command; there are list, show, compare, note, query, export and gc", args[0])
 		}
 		return nil
 	}
@@ -120,7 +122,7 @@ func listCommand(name string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   name,
 		Short: "The kept runs, the latest first",
-		Args:  exactly(0, "no arguments"),
+		Args:  cli.Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.Limit < 0 {
 				return &experiment.SpecError{Field: "limit", Value: fmt.Sprint(f.Limit), Rule: "must not be below 0", Next: "0 lists all"}
@@ -130,7 +132,7 @@ func listCommand(name string) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), list)
+				return cli.PrintJSON(cmd.OutOrStdout(), list)
 			}
 			if len(list) == 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "no such run in %s; drtmx run --keep keeps one\n", s.Path())
@@ -146,7 +148,7 @@ func listCommand(name string) *cobra.Command {
 	f.add(cmd)
 	cmd.Flags().IntVar(&f.Limit, "limit", 50, "at most `N`, 0 for all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
-	runsFlag(cmd)
+	cli.RunsFlag(cmd)
 	return cmd
 }
 
@@ -219,7 +221,7 @@ func showCommand() *cobra.Command {
 		Use:   "show ID",
 		Short: "One of them: what was run, its knobs, numbers and checks",
 		Long:  "Shows a kept run: the knobs that are not the defaults of its preset and workload, numbers and checks. r12.3 is the third run in r12: of its seeds, systems, or the points of a sweep or figure.",
-		Args:  exactly(1, "the id of a kept run such as r12"),
+		Args:  cli.Exactly(1, "the id of a kept run such as r12"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := runs.Default()
 			if err != nil {
@@ -252,7 +254,7 @@ func showCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what the command printed that made it, with --json")
 	cmd.Flags().StringVar(&session, "session", "", "write the recording of a session to `FILE`, which drtmx replay runs again")
-	runsFlag(cmd)
+	cli.RunsFlag(cmd)
 	return cmd
 }
 
@@ -261,10 +263,10 @@ func writeSession(cmd *cobra.Command, s *runs.Store, k *keep.Kept, file string) 
 	if !ok {
 		return fmt.Errorf("run %v: has no recording: it is no session, or its recording was too large to keep", k.ID)
 	}
-	if err := outputs("", output{"--session", file}); err != nil {
+	if err := output.Check("", output.To("--session", file)); err != nil {
 		return err
 	}
-	return outFile(cmd.OutOrStdout(), file, body)
+	return output.Write(cmd.OutOrStdout(), file, body)
 }
 
 // keptText is a kept run for a terminal.
@@ -337,7 +339,7 @@ func compareKeptCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Two of them side by side: the knobs that differ, and the numbers",
-		Args:  exactly(2, "two ids such as r12 r13.1"),
+		Args:  cli.Exactly(2, "two ids such as r12 r13.1"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := runs.Default()
 			if err != nil {
@@ -347,11 +349,11 @@ func compareKeptCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(cmd, c, asJSON)
+			return cli.Show(cmd, c, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the comparison as JSON")
-	runsFlag(cmd)
+	cli.RunsFlag(cmd)
 	return cmd
 }
 
@@ -359,7 +361,7 @@ func noteCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "note ID TEXT",
 		Short: "Change the note of one of them",
-		Args:  exactly(2, "the id of a kept run and its note; \"\" removes it"),
+		Args:  cli.Exactly(2, "the id of a kept run and its note; \"\" removes it"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			id, n, err := runs.ParseID(args[0])
 			if err != nil {
@@ -368,7 +370,7 @@ func noteCommand() *cobra.Command {
 			if n > 0 {
 				return &experiment.SpecError{Field: "run", Value: args[0], Rule: "has no note of its own", Next: "write one on " + id.String()}
 			}
-			if err := checkNote(args[1]); err != nil {
+			if err := cli.CheckNote(args[1]); err != nil {
 				return err
 			}
 			s, err := runs.Default()
@@ -378,6 +380,6 @@ func noteCommand() *cobra.Command {
 			return s.Note(id, args[1])
 		},
 	}
-	runsFlag(cmd)
+	cli.RunsFlag(cmd)
 	return cmd
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -9,50 +9,50 @@ import (
 	"drtmx/engine/experiment"
 )
 
-// keepFlags say what is kept in the run store.
-type keepFlags struct {
+// KeepFlags say what is kept in the run store.
+type KeepFlags struct {
 	want bool
-	note string
+	Note string
 }
 
 // noteMost bounds a note, which stands in a line of a table.
 const noteMost = 1000
 
-// add gives a command the choice to keep what it does.
-func (f *keepFlags) add(cmd *cobra.Command, what string) {
+// Add gives a command the choice to keep what it does.
+func (f *KeepFlags) Add(cmd *cobra.Command, what string) {
 	cmd.Flags().BoolVar(&f.want, "keep", false, "keep "+what+" in the run store, see drtmx runs; so do --note, --runs and "+runs.FileVariable)
-	cmd.Flags().StringVar(&f.note, "note", "", "keep "+what+" with a note, a `TEXT` by which drtmx runs finds it")
-	runsFlag(cmd)
+	cmd.Flags().StringVar(&f.Note, "note", "", "keep "+what+" with a note, a `TEXT` by which drtmx runs finds it")
+	RunsFlag(cmd)
 }
 
-// always is add for what is kept in any case.
-func (f *keepFlags) always(cmd *cobra.Command, what string) {
-	cmd.Flags().StringVar(&f.note, "note", "", "a note on "+what+", a `TEXT` by which drtmx runs finds it")
-	runsFlag(cmd)
+// Always is add for what is kept in any case.
+func (f *KeepFlags) Always(cmd *cobra.Command, what string) {
+	cmd.Flags().StringVar(&f.Note, "note", "", "a note on "+what+", a `TEXT` by which drtmx runs finds it")
+	RunsFlag(cmd)
 }
 
-// kept says that something is to be kept.
-func (f *keepFlags) kept() bool { return f.want || f.note != "" || runs.Named() }
+// Kept says that something is to be kept.
+func (f *KeepFlags) Kept() bool { return f.want || f.Note != "" || runs.Named() }
 
-// check finds out before a long run that it cannot be kept.
-func (f *keepFlags) check(cmd *cobra.Command) error {
-	if err := checkNote(f.note); err != nil || !f.kept() {
+// Check finds out before a long run that it cannot be kept.
+func (f *KeepFlags) Check(cmd *cobra.Command) error {
+	if err := CheckNote(f.Note); err != nil || !f.Kept() {
 		return err
 	}
 	_, err := runs.Default()
 	return err
 }
 
-func checkNote(text string) error {
+func CheckNote(text string) error {
 	if len(text) > noteMost {
 		return &experiment.SpecError{Field: "note", Value: fmt.Sprintf("%.20s...", text), Rule: fmt.Sprintf("is longer than %d bytes", noteMost), Next: "shorten it"}
 	}
 	return nil
 }
 
-// keep keeps what was printed, if that is wanted, and says under which id.
-func (f *keepFlags) keep(say func(string, ...any), how func(*runs.Store) (runs.ID, error)) error {
-	if !f.kept() {
+// Keep keeps what was printed, if that is wanted, and says under which id.
+func (f *KeepFlags) Keep(say func(string, ...any), how func(*runs.Store) (runs.ID, error)) error {
+	if !f.Kept() {
 		return nil
 	}
 	s, err := runs.Default()
@@ -67,24 +67,24 @@ func (f *keepFlags) keep(say func(string, ...any), how func(*runs.Store) (runs.I
 	return nil
 }
 
-// sayTo says a line on standard error.
-func sayTo(cmd *cobra.Command) func(string, ...any) {
+// SayTo says a line on standard error.
+func SayTo(cmd *cobra.Command) func(string, ...any) {
 	return func(format string, a ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", a...) }
 }
 
-// openStore opens the run store of a command that takes points from it. One that was named must be there; without the
+// OpenStore opens the run store of a command that takes points from it. One that was named must be there; without the
 // user's own every point is computed.
-func openStore(cmd *cobra.Command) error {
+func OpenStore(cmd *cobra.Command) error {
 	_, err := runs.Default()
 	if err == nil || runs.Named() {
 		return err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s; every point is computed, and none is kept\n", line(err))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s; every point is computed, and none is kept\n", Line(err))
 	return nil
 }
 
-// runsFlag gives a command the choice of the run store.
-func runsFlag(cmd *cobra.Command) {
+// RunsFlag gives a command the choice of the run store.
+func RunsFlag(cmd *cobra.Command) {
 	cmd.Flags().Var(runsFile{}, "runs", "the run store, a `FILE` that is made if missing; without it that of "+runs.FileVariable+" or of the user's data folder")
 }
 

@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"errors"
@@ -14,12 +14,15 @@ import (
 	"drtmx/engine/experiment"
 )
 
-// output is a file that a flag names; "-" is standard output, "" none.
-type output struct{ flag, path string }
+// File is a file that a flag names; "-" is standard output, "" none.
+type File struct{ flag, path string }
 
-// outputs finds out before a long run that what comes out of it has no place of
+// To is the file of a flag.
+func To(flag, path string) File { return File{flag, path} }
+
+// Check finds out before a long run that what comes out of it has no place of
 // its own. stdout is what standard output shows anyway, "" for nothing.
-func outputs(stdout string, files ...output) error {
+func Check(stdout string, files ...File) error {
 	var paths []string
 	for i, f := range files {
 		if f.path == "" {
@@ -60,23 +63,23 @@ func absolute(path string) string {
 	return path
 }
 
-// watched remembers that standard output did not take something: a command whose
+// Watched remembers that standard output did not take something: a command whose
 // output is lost has failed, also where it printed without looking back.
-type watched struct {
+type Watched struct {
 	io.Writer
-	err error
+	Err error
 }
 
-func (w *watched) Write(b []byte) (int, error) {
+func (w *Watched) Write(b []byte) (int, error) {
 	n, err := w.Writer.Write(b)
-	if err != nil && w.err == nil {
-		w.err = fmt.Errorf("standard output: %w", err)
+	if err != nil && w.Err == nil {
+		w.Err = fmt.Errorf("standard output: %w", err)
 	}
 	return n, err
 }
 
-// jsonOut is what standard output shows where --json was given.
-func jsonOut(asJSON bool) string {
+// JSON is what standard output shows where --json was given.
+func JSON(asJSON bool) string {
 	if asJSON {
 		return "--json"
 	}
@@ -118,19 +121,19 @@ func namedPipe(path string) error {
 	return fmt.Errorf("%s: is a pipe: name a regular file", path)
 }
 
-// outFile writes a file that was asked for; "-" is standard output.
-func outFile(stdout io.Writer, path string, b []byte) error {
+// Write writes a file that was asked for; "-" is standard output.
+func Write(stdout io.Writer, path string, b []byte) error {
 	if path == "-" {
 		_, err := stdout.Write(b)
 		return err
 	}
-	return writeFile(path, b)
+	return WriteFile(path, b)
 }
 
-// writeFile writes a file so that one that was there stays as it was unless all of
+// WriteFile writes a file so that one that was there stays as it was unless all of
 // the new one fits. Only what cannot be replaced is written where it is: a device, a
 // pipe, what a process has open, a file in a folder that takes no other, a mounted one.
-func writeFile(path string, b []byte) error {
+func WriteFile(path string, b []byte) error {
 	err := replaceFile(path, b)
 	if errors.Is(err, errNoPlace) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EBUSY) {
 		err = os.WriteFile(path, b, 0o644)

@@ -1,4 +1,4 @@
-package main
+package thesis
 
 import (
 	"fmt"
@@ -8,11 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/output"
+	"drtmx/cluster/drtmx/progress"
 	"drtmx/cluster/keep"
 	"drtmx/notebooks/figures/calibration"
 )
 
-func verifyCommand() *cobra.Command {
+func VerifyCommand() *cobra.Command {
 	var asJSON, list bool
 	var only []string
 	var record string
@@ -22,30 +25,30 @@ func verifyCommand() *cobra.Command {
 		SuggestFor: []string{"check", "calibrate"},
 		Long: "Measures the published numbers of the primitives, each by the experiment that it describes. " +
 			"Exit status 1 if a row is off that passed when rows were recorded last; --record writes a new record.",
-		Args: exactly(0, "no arguments"),
+		Args: cli.Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := named(cmd, "rows", only); err != nil {
+			if err := cli.Named(cmd, "rows", only); err != nil {
 				return err
 			}
 			if list {
 				if record != "" || only != nil {
-					return usage("--list measures nothing: leave out --rows and --record")
+					return cli.Usage("--list measures nothing: leave out --rows and --record")
 				}
 				return listRows(cmd.OutOrStdout(), asJSON)
 			}
 			if record != "" && only != nil {
-				return usage("--record is of all rows: leave out --rows")
+				return cli.Usage("--record is of all rows: leave out --rows")
 			}
-			if err := outputs("the table", output{"--record", record}); err != nil {
+			if err := output.Check("the table", output.To("--record", record)); err != nil {
 				return err
 			}
-			b := newBar(cmd.ErrOrStderr(), "verify")
-			v, err := calibration.Verify(cmd.Context(), calibration.Options{Only: only, Cache: keep.Cache(), Progress: b.update})
-			b.end()
+			b := progress.New(cmd.ErrOrStderr(), "verify")
+			v, err := calibration.Verify(cmd.Context(), calibration.Options{Only: only, Cache: keep.Cache(), Progress: b.Update})
+			b.End()
 			if err != nil {
 				return err
 			}
-			if err := show(cmd, v, asJSON); err != nil {
+			if err := cli.Show(cmd, v, asJSON); err != nil {
 				return err
 			}
 			if record == "" {
@@ -54,7 +57,7 @@ func verifyCommand() *cobra.Command {
 			if lost := v.Lost(); len(lost) > 0 {
 				fmt.Fprintln(cmd.ErrOrStderr(), "no longer recorded:", strings.Join(lost, ", "))
 			}
-			return outFile(cmd.OutOrStdout(), record, v.Record())
+			return output.Write(cmd.OutOrStdout(), record, v.Record())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the table as JSON")
@@ -71,20 +74,11 @@ func listRows(w io.Writer, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return printJSON(w, rows)
+		return cli.PrintJSON(w, rows)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", r.ID, r.Use, r.Claim)
 	}
 	return t.Flush()
-}
-
-// named refuses a flag that is there and names nothing: what it chooses from would all
-// be meant, or nothing at all be found in order.
-func named(cmd *cobra.Command, flag string, ids []string) error {
-	if len(ids) == 0 && cmd.Flags().Changed(flag) {
-		return usage("--%s names nothing; name some, or leave it out for all", flag)
-	}
-	return nil
 }

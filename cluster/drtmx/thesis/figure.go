@@ -1,4 +1,4 @@
-package main
+package thesis
 
 import (
 	"context"
@@ -12,6 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/output"
+	"drtmx/cluster/drtmx/progress"
 	"drtmx/cluster/keep"
 	"drtmx/cluster/lab"
 	"drtmx/dashboard/charts"
@@ -25,17 +28,17 @@ type figureFlags struct {
 	band                bool
 	set                 []string
 	asJSON              bool
-	tables              tableFlags
+	tables              cli.TableFlags
 	html, svg, png, pdf string
 	pgf, tikz           string
 	width, font         string
-	lab                 labFlags
+	lab                 cli.LabFlags
 	on                  *cluster.Lab // nil: this process
 	style               charts.Style // what width and font say
-	keep                keepFlags
+	keep                cli.KeepFlags
 }
 
-func figureCommand() *cobra.Command {
+func FigureCommand() *cobra.Command {
 	var f figureFlags
 	cmd := &cobra.Command{
 		Use:        "figure ID | list | all",
@@ -43,7 +46,7 @@ func figureCommand() *cobra.Command {
 		SuggestFor: []string{"plot", "figures", "reproduce"},
 		Long: "Computes a figure, panel by letter as 2-4a, or all of them, and measures the thesis's claims about it. Its runs are kept, so a second time is quick. The figure itself is in drtmx runs; the same one takes its place there.\n\n" +
 			"drtmx figure all --html DIR writes a gallery: a folder with an index and a page for each figure, which need no network. Pages come one by one; after an interrupt the same command goes on.",
-		Args: exactly(1, "the id of a figure; drtmx figure list shows them"),
+		Args: cli.Exactly(1, "the id of a figure; drtmx figure list shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.figure(cmd, args[0]) },
 	}
 	fl := cmd.Flags()
@@ -51,7 +54,7 @@ func figureCommand() *cobra.Command {
 	fl.StringArrayVar(&f.set, "set", nil, "knob setting `KNOB=VALUE` for all runs of the figure")
 	fl.BoolVar(&f.band, "band", false, "run the figure again with 1/1.4 and 1.4 of the coordinator's cycles (coordinator.scale), in chapter 5 with half and twice of each cost that is assumed: points and claims get a band")
 	fl.BoolVar(&f.asJSON, "json", false, "print the figure as JSON")
-	f.tables.add(cmd, "each point")
+	f.tables.Add(cmd, "each point")
 	fl.StringVar(&f.html, "html", "", "write an interactive page to `FILE`; of all, a gallery to the folder FILE")
 	fl.StringVar(&f.svg, "svg", "", "write the picture to `FILE`")
 	fl.StringVar(&f.png, "png", "", "write the picture to `FILE`")
@@ -59,16 +62,16 @@ func figureCommand() *cobra.Command {
 	fl.StringVar(&f.pgf, "pgf", "", "write the picture for LaTeX to `FILE`: \\usepackage{pgf}, \\input{FILE}")
 	fl.StringVar(&f.tikz, "tikz", "", "the same as --pgf, to `FILE`")
 	fl.StringVar(&f.width, "width", "", "make the picture as wide as `LENGTH`, such as the 84mm of a column (mm, cm, in, pt)")
-	f.lab.add(cmd, "runs are computed by the workers")
+	f.lab.Add(cmd, "runs are computed by the workers")
 	fl.StringVar(&f.font, "font", "", "font of the picture: sans, serif or mono, a size, or both, as in \"serif 8pt\"")
-	f.keep.always(cmd, "the figure")
+	f.keep.Always(cmd, "the figure")
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "The figures there are",
-		Args:  exactly(0, "no arguments"),
+		Args:  cli.Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.asJSON {
-				return printJSON(cmd.OutOrStdout(), figures.List())
+				return cli.PrintJSON(cmd.OutOrStdout(), figures.List())
 			}
 			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, x := range figures.List() {
@@ -83,41 +86,41 @@ func figureCommand() *cobra.Command {
 }
 
 func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
-	if f.scale != figures.Quick && f.scale != figures.Paper {
-		return &experiment.SpecError{Field: "scale", Value: f.scale, Rule: "must be " + figures.Quick + " or " + figures.Paper, Next: "as --scale " + figures.Quick}
+	err := checkScale(f.scale)
+	if err != nil {
+		return err
 	}
-	var err error
 	if f.width+f.font != "" && f.svg+f.png+f.pdf+f.pgf+f.tikz == "" {
-		return usage("--width and --font are about a picture; name its file with --svg, --png, --pdf or --pgf")
+		return cli.Usage("--width and --font are about a picture; name its file with --svg, --png, --pdf or --pgf")
 	}
 	if f.style, err = figure.ParseStyle(f.width, f.font); err != nil {
 		return err
 	}
-	set, err := setFlags(f.set)
+	set, err := cli.SetFlags(f.set)
 	if err != nil {
 		return err
 	}
 	ids, whole := []string{id}, id == "all" && f.html != ""
 	if id == "all" {
 		if f.pictures() != "" {
-			return usage("figure all prints JSON or text, or writes a gallery with --html DIR; give one figure for another file")
+			return cli.Usage("figure all prints JSON or text, or writes a gallery with --html DIR; give one figure for another file")
 		}
 		ids = nil
 		for _, x := range figures.List() {
 			ids = append(ids, x.ID)
 		}
 	}
-	files := append(f.tables.outputs(), output{"--html", f.html}, output{"--svg", f.svg}, output{"--png", f.png}, output{"--pdf", f.pdf},
-		output{"--pgf", f.pgf}, output{"--tikz", f.tikz})
+	files := append(f.tables.Outputs(), output.To("--html", f.html), output.To("--svg", f.svg), output.To("--png", f.png), output.To("--pdf", f.pdf),
+		output.To("--pgf", f.pgf), output.To("--tikz", f.tikz))
 	if !whole { // a gallery is a folder, which it sees to itself
-		if err := outputs(jsonOut(f.asJSON), files...); err != nil {
+		if err := output.Check(output.JSON(f.asJSON), files...); err != nil {
 			return err
 		}
 	}
-	if err := openStore(cmd); err != nil {
+	if err := cli.OpenStore(cmd); err != nil {
 		return err
 	}
-	if f.on, err = f.lab.open(cmd); err != nil {
+	if f.on, err = f.lab.Open(cmd); err != nil {
 		return err
 	}
 	if f.on != nil {
@@ -136,7 +139,7 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 		return err
 	}
 	if id == "all" && f.asJSON {
-		if err := printJSON(cmd.OutOrStdout(), done); err != nil {
+		if err := cli.PrintJSON(cmd.OutOrStdout(), done); err != nil {
 			return err
 		}
 	} else {
@@ -147,6 +150,13 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 		}
 	}
 	return checked(done)
+}
+
+func checkScale(scale string) error {
+	if scale != figures.Quick && scale != figures.Paper {
+		return &experiment.SpecError{Field: "scale", Value: scale, Rule: "must be " + figures.Quick + " or " + figures.Paper, Next: "as --scale " + figures.Quick}
+	}
+	return nil
 }
 
 // foresee says what figures are going to take.
@@ -189,16 +199,16 @@ func (f *figureFlags) compute(cmd *cobra.Command, ids []string, set experiment.K
 			if err != nil {
 				return nil, err
 			}
-			fig.Keep(f.keep.note)
+			fig.Keep(f.keep.Note)
 			done = append(done, fig)
 		}
 		return done, nil
 	}
 	const atOnce = 2
-	b := newBar(cmd.ErrOrStderr(), "figures")
-	defer b.end()
-	defer followLab(cmd.Context(), f.on, b)()
-	shares := shares{of: make([]float64, len(ids)), tell: b.update}
+	b := progress.New(cmd.ErrOrStderr(), "figures")
+	defer b.End()
+	defer cli.FollowLab(cmd.Context(), f.on, b)()
+	shares := shares{of: make([]float64, len(ids)), tell: b.Update}
 	done, errs := make([]*figures.Figure, len(ids)), make([]error, len(ids))
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
@@ -215,7 +225,7 @@ func (f *figureFlags) compute(cmd *cobra.Command, ids []string, set experiment.K
 			if errs[i] = err; err != nil {
 				cancel()
 			} else {
-				done[i].Keep(f.keep.note)
+				done[i].Keep(f.keep.Note)
 			}
 		})
 	}
@@ -268,10 +278,10 @@ func (f *figureFlags) banded(r *figures.Recipe, set experiment.Knobs, alone bool
 
 // computed computes a figure under a bar, and its band if that is wanted.
 func computed(cmd *cobra.Command, r *figures.Recipe, title, scale string, set experiment.Knobs, band bool) (*figures.Figure, error) {
-	b := newBar(cmd.ErrOrStderr(), title)
-	defer b.end()
-	defer followLab(cmd.Context(), r.Lab(), b)()
-	return compute(cmd.Context(), r, scale, set, band, b.update)
+	b := progress.New(cmd.ErrOrStderr(), title)
+	defer b.End()
+	defer cli.FollowLab(cmd.Context(), r.Lab(), b)()
+	return compute(cmd.Context(), r, scale, set, band, b.Update)
 }
 
 func compute(ctx context.Context, r *figures.Recipe, scale string, set experiment.Knobs, band bool, progress func(done, total int)) (*figures.Figure, error) {
@@ -306,8 +316,8 @@ func (f *figureFlags) write(cmd *cobra.Command, fig *figures.Figure) error {
 		path string
 		make func() ([]byte, error)
 	}{
-		{f.tables.csv, text(fig.CSV())}, {f.tables.parquet, fig.Rows().Parquet}, {f.svg, picture.SVG}, {f.png, picture.PNG}, {f.pdf, picture.PDF}, {f.pgf, picture.PGF}, {f.tikz, picture.PGF},
-		{f.html, func() ([]byte, error) { return htmlPage("drtmx figure "+fig.ID, fig.HTML()), nil }},
+		{f.tables.CSV, text(fig.CSV())}, {f.tables.Parquet, fig.Rows().Parquet}, {f.svg, picture.SVG}, {f.png, picture.PNG}, {f.pdf, picture.PDF}, {f.pgf, picture.PGF}, {f.tikz, picture.PGF},
+		{f.html, func() ([]byte, error) { return cli.HTMLPage("drtmx figure "+fig.ID, fig.HTML()), nil }},
 	} {
 		if x.path == "" {
 			continue
@@ -324,13 +334,13 @@ func (f *figureFlags) write(cmd *cobra.Command, fig *figures.Figure) error {
 		if len(b) == 0 {
 			return errors.New("figure " + fig.ID + " has no such form")
 		}
-		if err := outFile(out, x.path, b); err != nil {
+		if err := output.Write(out, x.path, b); err != nil {
 			return err
 		}
 	}
 	switch {
 	case f.asJSON:
-		return printJSON(out, fig)
+		return cli.PrintJSON(out, fig)
 	case taken:
 		return nil
 	}

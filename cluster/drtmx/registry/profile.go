@@ -1,10 +1,11 @@
-package main
+package registry
 
 import (
 	"fmt"
 	"io"
 	"text/tabwriter"
 
+	"drtmx/cluster/drtmx/cli"
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric/profile"
 )
@@ -29,7 +30,7 @@ func printProfile(w io.Writer, name string, asJSON bool) error {
 		rows = append(rows, profileRow{name, n.Value, n.Unit, n.Kind, n.Meaning, n.Source})
 	})
 	if asJSON {
-		return printJSON(w, map[string]any{"profile": p.ID(), "title": p.Title, "numbers": rows})
+		return cli.PrintJSON(w, map[string]any{"profile": p.ID(), "title": p.Title, "numbers": rows})
 	}
 	fmt.Fprintf(w, "%s  %s\n", p.ID(), p.Title)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

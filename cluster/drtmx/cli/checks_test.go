@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ func TestLastLineNamesWhatIsBroken(t *testing.T) {
 	r := &result.Result{Checks: &result.Checks{Mode: history.Full, Claimed: history.Serializable, OK: history.Violated,
 		Anomalies: []history.Anomaly{{Kind: history.RealTime, Text: "stale"}}}}
 	r.Checks.Violation("snapshots.staleness", "5 us, at most 3 us")
-	if err := checksOf(r); err == nil || err.Error() != "checks: snapshots.staleness is violated: snapshots.staleness: 5 us, at most 3 us" {
+	if err := ChecksOf(r); err == nil || err.Error() != "checks: snapshots.staleness is violated: snapshots.staleness: 5 us, at most 3 us" {
 		t.Errorf("%v", err)
 	}
 }

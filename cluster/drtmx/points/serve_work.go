@@ -1,4 +1,4 @@
-package main
+package points
 
 import (
 	"context"
@@ -10,12 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/drtmx/cli"
 	"drtmx/cluster/work"
 	"drtmx/cluster/work/server"
 	"drtmx/engine/experiment"
 )
 
-func serveWorkCommand() *cobra.Command {
+func ServeWorkCommand() *cobra.Command {
 	var o server.Options
 	var most string
 	var untilEOF bool
@@ -24,7 +25,7 @@ func serveWorkCommand() *cobra.Command {
 		Short: "The server between those who send points and workers",
 		Long: "Runs a NATS server with JetStream, for labs that have none, until Ctrl-C. Points and results are kept in a folder, so a restart loses none. " +
 			"On an address that others can reach it wants --creds: the file is made when it is not there, and workers and senders take a copy.",
-		Args: exactly(0, "no arguments"),
+		Args: cli.Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var ok bool
 			if o.Bytes, ok = parseBytes(most); !ok || o.Bytes < 64<<20 {
@@ -34,7 +35,7 @@ func serveWorkCommand() *cobra.Command {
 				return &experiment.SpecError{Field: "max-age", Value: o.Age.String(), Rule: "must be at least a minute", Next: "such as --max-age 168h"}
 			}
 			if (o.Cert == "") != (o.Key == "") {
-				return usage("--tls-cert and --tls-key go together")
+				return cli.Usage("--tls-cert and --tls-key go together")
 			}
 			if o.Dir == "" {
 				base, err := os.UserCacheDir()
@@ -72,7 +73,7 @@ func serveWork(ctx context.Context, cmd *cobra.Command, o server.Options) error 
 	if _, err := fmt.Fprintln(cmd.OutOrStdout(), s.URL()); err != nil {
 		return err
 	}
-	say := teller(cmd.ErrOrStderr())
+	say := cli.Teller(cmd.ErrOrStderr())
 	say("serving points and results in " + o.Dir)
 	if o.Creds != "" && o.Cert == "" {
 		say("connections are not encrypted: add --tls-cert and --tls-key where the network is not trusted")
@@ -90,21 +91,21 @@ func serveWork(ctx context.Context, cmd *cobra.Command, o server.Options) error 
 }
 
 func workGCCommand() *cobra.Command {
-	var f labFlags
+	var f cli.LabFlags
 	var age time.Duration
 	cmd := &cobra.Command{
 		Use:   "gc --server URL",
 		Short: "Removes what a server of points keeps",
 		Long:  "Removes outcomes and results that are older than --older, and points that wait for longer, then says what is left. Senders ask again for what they still wait for.",
-		Args:  exactly(0, "no arguments"),
+		Args:  cli.Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.server == "" {
-				f.server = defaultServer
+			if f.Server == "" {
+				f.Server = defaultServer
 			}
 			if age < 0 {
 				return &experiment.SpecError{Field: "older", Value: age.String(), Rule: "must not be negative", Next: "such as --older 24h; 0 removes all"}
 			}
-			q, err := work.Dial(cmd.Context(), f.options(teller(cmd.ErrOrStderr())))
+			q, err := work.Dial(cmd.Context(), f.Options(cli.Teller(cmd.ErrOrStderr())))
 			if err != nil {
 				return err
 			}
@@ -123,7 +124,7 @@ func workGCCommand() *cobra.Command {
 			return t.Flush()
 		},
 	}
-	f.add(cmd, "clean up")
+	f.Add(cmd, "clean up")
 	cmd.Flags().DurationVar(&age, "older", 24*time.Hour, "remove what is older; 0 removes all")
 	return cmd
 }
