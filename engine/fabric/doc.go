@@ -13,6 +13,12 @@
 // their machine, and for loads and stores with what Machine.Access says. With an
 // Exploration single messages are held back, and the order of accesses is noted.
 //
+// # Where things are
+//
+// post.go takes requests. path.go lists the events of a verb in order (register) and charges the stations of RNIC and wire;
+// responder.go charges PCIe and memory and moves the bytes, those of a READ in Fabric.read. costs.go has the profile's
+// numbers as both want them. What the core of a thread pays for a verb is charged in post.go of engine/r2.
+//
 // # What is modelled
 //
 //   - Transports RC, UC and UD, or TCP, with the verbs each supports (thesis table 2-2),
