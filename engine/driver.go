@@ -65,14 +65,14 @@ type client struct{ machine, thread int }
 // tooLarge is what to do about tables that the machines have no room for.
 func tooLarge(v experiment.Knobs, err error) error {
 	var full *host.SpaceError
-	if !errors.As(err, &full) {
+	if !errors.As(err, &full) && !errors.Is(err, store.ErrRows) {
 		return err
 	}
 	next := "make its populations smaller, or lower workload.scale"
 	if rows := experiment.Workloads.Of(v).Growth; rows != "" {
 		next = "make its populations or " + rows + " smaller, or lower workload.scale, which leaves " + rows + " as it is"
 	}
-	if full.Limited {
+	if full != nil && full.Limited {
 		next = "raise the limit of address space (ulimit -v), or " + next
 	}
 	return &experiment.SpecError{Field: "workload", Value: v.Text("workload"), Rule: fmt.Sprintf("its tables do not fit: %v", err), Next: next}

@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 )
 
 // region is registered memory of one machine.
@@ -79,8 +80,7 @@ func newShard(t *Table, machine, socket int, n, room uint64) *shard {
 
 func (s *shard) check() error {
 	if s.records+s.table.spec.Spare > math.MaxUint32 || !s.table.spec.Tree && s.nodeEnd > math.MaxUint32-1 {
-		return fmt.Errorf("table %s: %d records and %d spare rows on one socket, row and node numbers have 32 bits: use more servers",
-			s.table.spec.Name, s.records, s.table.spec.Spare)
+		return fmt.Errorf("%d records and %d spare rows on one socket: %w", s.records, s.table.spec.Spare, store.ErrRows)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package tpce
 
 import (
+	"fmt"
+
 	"drtmx/engine/knob"
 	"drtmx/engine/kv"
 	"drtmx/engine/testbed"
@@ -30,7 +32,7 @@ var Kinds = []workload.Kind{
 		Mix: []workload.MixType{{Name: "customer-position", Weight: 13}, {Name: "trade-order", Weight: 10},
 			{Name: "trade-result", Weight: 10, Doc: " One for which no trade waits is a trade-order in its place."}, {Name: "security-detail", Weight: 14}, {Name: "trade-lookup", Weight: 8},
 			{Name: "trade-status", Weight: 19}, {Name: "broker-volume", Weight: 5}, {Name: "market-feed", Weight: 1}, {Name: "market-watch", Weight: 18}, {Name: "trade-update", Weight: 2}},
-		Rules:     []func(knob.Values) error{validTrades},
+		Rules:     []func(knob.Values) error{validTrades, validOrders},
 		Empty:     empty,
 		Growth:    "workload.orders",
 		Footprint: func(v knob.Values) workload.Footprint { return footprint(v, false) },
@@ -59,6 +61,22 @@ func optionsOf(v knob.Values, positionOnly bool) Options {
 func validTrades(v knob.Values) error {
 	if customers, trades := workload.Scaled(v, "workload.customers"), v.Int("workload.trades"); customers*trades > MostTrades {
 		return knob.Invalid("workload.trades", trades, "use fewer of one of them", "with %d customers of five accounts on each machine the product of customers and trades is more than %d", customers, MostTrades)
+	}
+	return nil
+}
+
+// validOrders holds the rule that a machine has rows for the first order of each coroutine whose customers call it. With fewer a run
+// ends almost as soon as it begins.
+func validOrders(v knob.Values) error {
+	if v.Int("workload.mix.trade-order") == 0 && v.Int("workload.mix.trade-result") == 0 {
+		return nil
+	}
+	_, servers := testbed.Machines(v)
+	_, threads, _ := testbed.ThreadCounts(v)
+	first := (threads*testbed.Coroutines(v) + servers - 1) / servers
+	if n := v.Int("workload.orders"); n < first {
+		return knob.Invalid("workload.orders", n, fmt.Sprintf("set workload.orders=%d or more, or fewer coroutines", first),
+			"a machine has no row for the first order of each of the %d coroutines that order there", first)
 	}
 	return nil
 }

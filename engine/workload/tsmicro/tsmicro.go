@@ -70,7 +70,7 @@ func New(o Options) (*Bench, error) {
 	switch {
 	case o.Load >= numLoads:
 		return nil, fmt.Errorf("load %d of timestamps: there are %d", o.Load, numLoads)
-	case o.Tuples < 1 || o.Tuples > MostTuples || uint64(o.Tuples) > o.Keys:
+	case o.Tuples < 1 || o.Tuples > MostTuples || (o.Load == Read || o.Load == Update) && uint64(o.Tuples) > o.Keys:
 		return nil, fmt.Errorf("%s with %d records in a transaction, of %d: from 1 to %d", loadNames[o.Load], o.Tuples, o.Keys, MostTuples)
 	case o.ValueBytes < 8 || o.ValueBytes%8 != 0:
 		return nil, fmt.Errorf("%s with records of %d bytes: a multiple of 8, at least 8", loadNames[o.Load], o.ValueBytes)
