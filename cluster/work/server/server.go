@@ -3,11 +3,13 @@ package server
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	natsd "github.com/nats-io/nats-server/v2/server"
@@ -215,13 +217,31 @@ func (s *Server) create(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Check says why it serves no points any more: a NATS server whose disk is full goes on without its streams, and to its clients
-// that is silence.
+// Check says why it serves no points any more: a NATS server whose disk is full goes on without its streams, or has not noticed yet,
+// and to its clients that is silence.
 func (s *Server) Check() error {
-	if s.s.JetStreamEnabled() {
+	why := "most likely the disk is full"
+	switch err := s.probe(); {
+	case err != nil:
+		why = err.Error()
+	case s.s.JetStreamEnabled():
 		return nil
 	}
-	return fmt.Errorf("store %s: cannot be written any more, most likely the disk is full; make room and start again: what was acknowledged is kept", s.dir)
+	return fmt.Errorf("store %s: cannot be written any more, %s; make room and start again: what was acknowledged is kept", s.dir, why)
+}
+
+// probeBytes is more than an outcome takes.
+const probeBytes = 64 << 10
+
+// probe writes to the disk of the store.
+func (s *Server) probe() error {
+	file := filepath.Join(s.dir, "drtmx.probe")
+	err := os.WriteFile(file, make([]byte, probeBytes), 0o600)
+	_ = os.Remove(file)
+	if errors.Is(err, syscall.ENOSPC) {
+		return errors.New("the disk is full")
+	}
+	return err
 }
 
 // Close stops it. What it has acknowledged is in its files.
