@@ -85,6 +85,8 @@ func paced(t *testing.T, a *Agent, pace int64, clock, stall time.Duration) (ns i
 	}
 	if err := m.do(bg, func() {
 		now := time.Now()
+		a.opts.Clock = func() time.Time { return now }
+		defer func() { a.opts.Clock = time.Now }()
 		end := now.Add(clock)
 		m.pace, m.paused = pace, false
 		m.anchor(now)
