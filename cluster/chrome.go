@@ -16,7 +16,7 @@ import (
 // aborted, and phases. Each RNIC has tracks for the requests that it sends, with
 // their milestones within, and for those that it serves; each thread has one for
 // the handlers of RPCs. Arrows join a phase and the requests that it posts, and a
-// request and who serves it.
+// request and the machine that serves it.
 //
 // The simulator keeps how long a request was at each milestone, there and back
 // together. So within a request the milestones follow each other in the order of
@@ -112,7 +112,7 @@ func (c *chrome) transaction(x *engine.TxnTrace) {
 	}
 	for _, p := range x.Phases {
 		from, to := picoseconds(p.BeginNS), picoseconds(p.EndNS)
-		if from < end && to > end { // nobody waited for the rest
+		if from < end && to > end { // the rest was not waited for
 			c.slice("phase", p.Phase, pid, tid, from, end, nil)
 			from = end
 		}

@@ -22,7 +22,7 @@ type forked struct {
 
 // Fork opens another system that replays this one's session to now and then
 // differs only in k. It returns when the fork has caught up: the next line uses
-// it. A fork of this process that nobody holds any more is closed when another
+// it. A fork of this process that is not referenced any more is closed when another
 // needs its place.
 func (c *Client) Fork(k Knobs) (*Client, error) {
 	defer runtime.KeepAlive(c)
@@ -65,7 +65,7 @@ func (c *Client) caughtUp(ctx context.Context) error {
 }
 
 // close ends the system, once: afterwards its name may be another's. One that
-// somebody else has closed is closed.
+// another holder has closed is closed.
 func (f *forked) close(d driver) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

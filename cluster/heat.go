@@ -13,7 +13,7 @@ import (
 	"drtmx/engine/experiment"
 )
 
-// heatPanels bounds the small heat maps of a chart, for somebody has to look at them.
+// heatPanels bounds the small heat maps of a chart, so that a reader can take them in.
 const heatPanels = 24
 
 // HeatMap draws a number of the points, by its path in the JSON, as a colour over the last two axes:

@@ -23,7 +23,7 @@ func JoinLab(url string) *Lab {
 	return l
 }
 
-// JoinLabWith is JoinLab with a credentials file and the certificate of who signed the server's; "" for none.
+// JoinLabWith is JoinLab with a credentials file and the certificate of the CA that signed the server's; "" for none.
 func JoinLabWith(url, creds, ca string) *Lab {
 	l, err := OpenLab(charts.Context(), work.Options{URL: url, Creds: creds, CA: ca})
 	must(err)
@@ -47,7 +47,7 @@ func StartLab(workers int) *Lab {
 	return &Lab{l}
 }
 
-// Use gives who computes runs: the lab, or for nil a queue in this process. The function is called when all have ended.
+// Use says where runs are computed: in the lab, or for nil in a queue of this process. The function is called when all have ended.
 func (l *Lab) Use() (batch.Runner, func()) {
 	if l == nil {
 		return lab.Here()

@@ -25,12 +25,12 @@ type local struct {
 	forks map[string]heldFork // by system
 }
 
-// alive counts the agents that newLocal made and nobody closed.
+// alive counts the agents that newLocal made and that are not closed.
 var alive atomic.Int32
 
-// newLocal drives an agent, and closes it when nobody can reach it any more: in
+// newLocal drives an agent, and closes it when it is unreachable: in
 // a notebook a cell is run again, and its old cluster has no name left. The
-// memory of a simulated cluster is not the collector's, who would be in no
+// memory of a simulated cluster is not the collector's, which would be in no
 // hurry, so another cluster hurries it.
 func newLocal(spec Spec, more ...Spec) (*local, []system.Snapshot, error) {
 	ctx, bar, all := charts.Context(), charts.Progress("open"), 1+len(more)
@@ -76,7 +76,7 @@ func (l *local) CloseSystem(_ context.Context, sys string) error {
 	return err
 }
 
-// Fork makes room for another system, if there is none, by closing those that nobody can reach any more.
+// Fork makes room for another system, if there is none, by closing those that are unreachable.
 func (l *local) Fork(ctx context.Context, sys string, k Knobs, by string) (system.Snapshot, error) {
 	s, err := l.Agent.Fork(ctx, sys, k, by)
 	if errors.As(err, &agent.FullError{}) && l.closeForgotten() {
@@ -117,7 +117,7 @@ func (l *local) Page(context.Context) (string, error) {
 	return l.addr, nil
 }
 
-// served is the address of the page, "" if nobody asked for it yet.
+// served is the address of the page, "" until it is asked for.
 func (l *local) served() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -28,7 +28,7 @@ type SweepOptions struct {
 	Seeds   int
 	NoCache bool   // compute points again that the run store has
 	Note    string // of the sweep in the run store
-	Lab     *Lab   // who computes them; nil: this process
+	Lab     *Lab   // the queue that computes them; nil: this process
 }
 
 // SweepResult is a sweep's outcome. As last value of a cell it draws its

@@ -75,7 +75,7 @@ func (w *watch) end() {
 	w.line.show(system.Snapshot{})
 }
 
-// holdLine says in a notebook that a run waits for whoever has it paused.
+// holdLine says in a notebook that a run waits because it is paused elsewhere.
 type holdLine struct{ id, text string }
 
 // show draws the line, and takes it away again.

@@ -127,7 +127,7 @@ func learnedOf(ms []windows.Moment) learned {
 	v := over(leavesRead)
 	add("leaves READ", v, card.Short(v), "a lookup", "leaves that a lookup READs: one, or more where the prediction is wider")
 	v = cacheGauge(now, "mean_error")
-	add("prediction error", v, card.Short(v), fmt.Sprintf("slots, ≤ %.0f", cacheGauge(now, "max_error")), "how wide a prediction is: what a sub-model may be above and below the truth, together; the mean of all sub-models that somebody has looked at")
+	add("prediction error", v, card.Short(v), fmt.Sprintf("slots, ≤ %.0f", cacheGauge(now, "max_error")), "how wide a prediction is: what a sub-model may be above and below the truth, together; the mean of all sub-models that a lookup has used")
 	bytes("client_bytes", "a client’s cache", "what the cache of a client holds now, in its mode: models and tables, or nodes of the tree")
 	bytes("clients_bytes", "all clients", "the caches of all clients together")
 	bytes("model_bytes", "sub-models", "all sub-models of the servers, 14 bytes each")

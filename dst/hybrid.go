@@ -17,8 +17,8 @@ var DST = timestamp.Kind{
 	Open: func(e timestamp.Env) (timestamp.Scheme, error) { return openHybrid(e) },
 }
 
-// hybridClaim: where all clocks show one time, whoever begins behind another one's end has a larger stamp, and a strict snapshot has all
-// that ended before. Where they do not, a snapshot under way may see who began behind the end of another one without that one.
+// hybridClaim: where all clocks show one time, a transaction that begins after the end of another has a larger stamp, and a strict snapshot has all
+// that ended before. Where they do not, a snapshot under way may see a transaction that began after the end of another one without that one.
 func hybridClaim(v knob.Values) history.Claim {
 	if timestamp.AllStrict(v) && v.Int("ts.clock_drift_ns") == 0 && v.Int("fault.clock_skew") == 0 {
 		return history.StrictSerializable
@@ -57,7 +57,7 @@ func (h *hybrid) Begin(c *r2.Co, x *timestamp.Txn) {
 // Saw: the writer of what was read comes before.
 func (h *hybrid) Saw(x *timestamp.Txn, version timestamp.Stamp) { x.TS = max(x.TS, version.Next()) }
 
-// Over: who read what is overwritten comes before, and so does who wrote it.
+// Over: transactions that read what is overwritten come before, and so does the one that wrote it.
 func (h *hybrid) Over(x *timestamp.Txn, tuple, version timestamp.Stamp) {
 	x.TS = max(x.TS, tuple.Next(), version.Next())
 }

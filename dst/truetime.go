@@ -11,19 +11,19 @@ import (
 // are all of it. Its clocks show a time that is off by at most ε, and it knows ε, as Spanner's TrueTime does: now is between the earliest
 // and the latest time that a reading allows. A transaction's stamp is the latest time when it commits, and it waits until
 // that has passed for certain: then whatever begins later has a larger stamp. That is commit wait, of twice ε, with all
-// locks held. For it a strict snapshot neither waits nor asks anybody: it reads at the latest time when it begins.
+// locks held. For it a strict snapshot neither waits nor sends a message: it reads at the latest time when it begins.
 //
 // Stamps are hybrid ones, and readers raise tuple timestamps as under DST. So clocks that are worse than ε, or step back, cost
 // strictness alone: what is serialisable stays so.
 var TrueTime = timestamp.Kind{
 	Name:   "truetime",
-	Doc:    "clocks of a known uncertainty, which every writer waits out before it commits (as Spanner does)",
+	Doc:    "clocks of a known uncertainty; every writer waits until it has passed before it commits (as Spanner does)",
 	Traits: func(knob.Values) timestamp.Traits { return trueTimeTraits },
 	Claim:  history.StrictSerializable, ClaimOf: trueTimeClaim,
 	Open: openTrueTime,
 }
 
-// trueTimeClaim: strictness is of strict snapshots alone, and a clock that is worse than ε, which nobody knows, costs it.
+// trueTimeClaim: strictness is of strict snapshots alone, and a clock that is off by more than ε, unnoticed, costs it.
 func trueTimeClaim(v knob.Values) history.Claim {
 	if timestamp.AllStrict(v) && v.Int("fault.clock_skew") == 0 {
 		return history.StrictSerializable
@@ -81,10 +81,10 @@ func (s *trueTime) Done(c *r2.Co, x *timestamp.Txn, session *timestamp.Session) 
 	session.Seen = max(session.Seen, x.TS)
 }
 
-// Void: nobody has heard of the stamp.
+// Void: no other machine has seen the stamp.
 func (s *trueTime) Void(c *r2.Co, x *timestamp.Txn) {}
 
-// Point is the latest time for a strict snapshot. Others read where nobody is likely to be writing: what they allow before the
+// Point is the latest time for a strict snapshot. Others read where writers are unlikely to be active: what they allow before the
 // earliest time, but behind all that their session has seen.
 func (s *trueTime) Point(c *r2.Co, session *timestamp.Session, f timestamp.Freshness, p *timestamp.Point) error {
 	_, latest := s.now(c)

@@ -36,7 +36,7 @@ type auto struct {
 	counted    bool // since then
 	measured   bool // ever; localPercent is valid
 	local      int
-	added      bool // transactions of the user's run, whose locks nobody foresees
+	added      bool // user transactions were added; lock locality must be measured
 
 	pending bool     // a change of its own drains
 	changed sim.Time // the last of them took effect

@@ -2,7 +2,7 @@
 //
 // Open validates a Spec (engine/experiment), estimates its memory and assembles the simulated cluster: sim, fabric, r2, kv
 // and txn, a workload, history and metrics. The System then moves in slices of virtual time; what it computes does not
-// depend on how the time is sliced, on who watches, or on wall time. Knobs change live at the current virtual time, all
+// depend on how the time is sliced, on what watches it, or on wall time. Knobs change live at the current virtual time, all
 // of them or none. What it has measured (engine/measure) becomes a Result (engine/result); what is made of many runs is in
 // engine/batch.
 //

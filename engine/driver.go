@@ -163,7 +163,7 @@ func (d *driver) arrived(machine int, at sim.Time) bool {
 }
 
 // crashed ends the requests of a machine's clients: they fail with it. When each of
-// them began nobody knows any more, so all have the mean latency.
+// them began is unknown by now, so all have the mean latency.
 func (d *driver) crashed(machine int) {
 	now, x := d.s.sim.Now(), &d.ongoing[machine]
 	end := max(now, x.latest) // a core ahead of its events may have begun one later than now
@@ -455,7 +455,7 @@ func (d *driver) finish(e *ending) ([]workload.Invariant, error) {
 	}
 	if d.db != nil {
 		equal := d.db.CheckReplicas()
-		list = append(list, workload.Invariant{Name: "replicas.equal", OK: equal, Rule: "a record is the same on its backups as on its primary, and nobody holds its lock (the anomalies say which is not)"})
+		list = append(list, workload.Invariant{Name: "replicas.equal", OK: equal, Rule: "a record is the same on its backups as on its primary, and is not locked (the anomalies say which is not)"})
 	}
 	return append(list, d.stale()...), e.check(2)
 }
@@ -532,7 +532,7 @@ func (a *arrivals) event() {
 	a.clock.At(a.next, a.kind, a.arg)
 }
 
-// crash forgets who waits: the requests are gone with them, those that arrive later
+// crash forgets the waiting coroutines: the requests are gone with them, those that arrive later
 // come even so.
 func (a *arrivals) crash() {
 	if len(a.ahead) > 0 { // the first is the next

@@ -190,7 +190,7 @@ func (s *System) soFar(report result.Checks) result.Checks {
 	return report
 }
 
-// canShow are the anomalies that the workload's transactions can have at all, nil where nobody knows: of what
+// canShow are the anomalies that the workload's transactions can have at all, nil where it is unknown: of what
 // users add nothing is known.
 func (s *System) canShow() []string {
 	w, ok := s.load.bench.(workload.Showing)
@@ -273,7 +273,7 @@ func (s *System) lawful() workload.Invariant {
 // littleError is what rounding and the clocks of cores that run ahead of events may amount to.
 const littleError = 0.01
 
-// contentionOf is that of the measured interval; nil where nobody met.
+// contentionOf is that of the measured interval; nil where no transactions conflicted.
 func (s *System) contentionOf(inFlight float64, ps int64) *result.ContentionStat {
 	m := &s.conflicts.Marked
 	if m.Conflicts == 0 && m.LostPS == 0 {

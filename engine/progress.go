@@ -21,10 +21,10 @@ const (
 	warmedShare = 990 // and once what starts warm is; then the clients come
 )
 
-// opening is the assembling of a system as whoever waits for it sees it.
+// opening is the assembling of a system as a waiting caller sees it.
 type opening struct {
 	ctx      context.Context
-	progress Progress // nil: nobody is told
+	progress Progress // nil: no progress
 	explore  bool     // notes the order of accesses
 }
 
@@ -71,7 +71,7 @@ func (e *ending) look(doing string, done int) error {
 func (e *ending) rest(busy int, spent, budget sim.Time) error {
 	e.first = max(e.first, busy)
 	doing := "draining"
-	if ms := spent / sim.Millisecond; ms > 0 { // else it is over before anybody has read it
+	if ms := spent / sim.Millisecond; ms > 0 { // else it is over before a reader sees it
 		doing = fmt.Sprintf("draining, %d under way after %d of at most %d ms", busy, ms, budget/sim.Millisecond)
 	}
 	return e.look(doing, restedShare*(e.first-busy)/max(e.first, 1))

@@ -21,7 +21,7 @@ type recording struct {
 // RecordHistory writes every access of every transaction to out as they happen, in the form that
 // the file's name asks for (see package export), whatever share of the accesses is checked. It
 // changes nothing in the system. It has to be called at virtual time 0: a history without its
-// beginning has versions that nobody wrote. The first error ends the writing, not the run; Result
+// beginning has versions without a writer. The first error ends the writing, not the run; Result
 // tells it.
 func (s *System) RecordHistory(file string, out io.Writer) error {
 	if err := CheckHistory(s.Spec(), file); err != nil {
@@ -57,7 +57,7 @@ func (s *System) EndHistory() {
 	r.w = nil
 }
 
-// historyStat is what there is to say of the history by now, nil if nobody asked for one.
+// historyStat is what there is to say of the history by now, nil if none was asked for.
 func (s *System) historyStat() *result.HistoryStat {
 	r := s.recording
 	if r == nil {

@@ -175,7 +175,7 @@ func TestDrainWithoutServer(t *testing.T) {
 func TestXStoreCrashIsRefused(t *testing.T) {
 	for says, k := range map[string]experiment.Knobs{
 		"loses its keys in a crash unless it logs: reset with xstore.log=true": {"xstore.log": false},
-		"nobody would train the models":                                        {"xstore.trainers": 0},
+		"no thread would train the models":                                     {"xstore.trainers": 0},
 		"servers of store masstree have no logs":                               {"store.ordered": "masstree"},
 	} {
 		s := open(t, logged(k))

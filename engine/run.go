@@ -106,7 +106,7 @@ func (r *runner) report(doing string, done int) {
 }
 
 // step advances to the end of the current window, or to until if that is sooner. It does so in slices,
-// and reports after each: a window may be so long that nobody would wait for its end. Nor does
+// and reports after each: a window may be too long to wait for its end. Nor does
 // one set how long an automatic span is: one longer than the least warm-up ends in pieces of that.
 func (r *runner) step(until int64, report func()) error {
 	w := min(int64(r.s.values.Int("window_ns")), autoWarmupNS)

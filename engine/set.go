@@ -15,7 +15,7 @@ import (
 
 // Set changes knobs at the current virtual time: all of them or none. A preset resets the knobs that
 // it governs, a group knob its members, and single knobs of the same call win over both. A change of
-// who performs the lock atomics waits for a drain barrier: until no transaction is in flight the old
+// the primitive of locks waits for a drain barrier: until no transaction is in flight the old
 // values stay in effect, together with everything else that is changed meanwhile. Crashes and restarts
 // do not wait. A barrier that takes longer than drain_ns is given up: the system has failed, and its error
 // says what was under way.
@@ -79,7 +79,7 @@ func (s *System) Apply(a Accepted, by string) (result.Change, error) {
 	return c, nil
 }
 
-// movesLocks says that with v others lock than those who do now. What the rule of auto phases would
+// movesLocks says that with v locks are taken by another primitive than now. What the rule of auto phases would
 // say of the knobs in effect is not who does: it may know more by now than when they took effect.
 func (s *System) movesLocks(v experiment.Knobs) bool {
 	return s.load.db != nil && s.load.db.NeedsDrain(s.txnConfig(v))

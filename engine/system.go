@@ -26,7 +26,7 @@ import (
 // System states.
 const (
 	StateRunning  = "running"
-	StateDraining = "draining" // a change of who locks or stamps waits until no transaction is in flight
+	StateDraining = "draining" // a change of the lock's primitive or of stamps waits until no transaction is in flight
 	StateDrained  = "drained"  // Drain was called: no transaction runs any more
 	StateFailed   = "failed"
 )
@@ -84,9 +84,9 @@ type System struct {
 	wall      stopwatch
 	userTypes []string // that AddTransaction has added
 	culprit   string   // the user's transaction that panicked
-	tracer    *tracer  // nil: nobody traces
+	tracer    *tracer  // nil: no trace
 
-	recording *recording // nil: nobody asked for a history
+	recording *recording // nil: no history was asked for
 }
 
 // Open validates the spec, checks that it fits into memory and assembles the system at virtual
@@ -115,7 +115,7 @@ func OpenExplored(spec experiment.Spec) (*System, error) {
 	return assemble(&spec, v, &opening{ctx: context.Background(), explore: true})
 }
 
-// Explored is what holds messages back and notes in which order memory was accessed. nil: nobody has asked for it.
+// Explored is what holds messages back and notes in which order memory was accessed. nil: not asked for.
 func (s *System) Explored() *fabric.Exploration { return s.fab.Exploration() }
 
 // Checks are the verdict so far, after Drain the final one.
@@ -304,7 +304,7 @@ func (s *System) Close() {
 		s.sim.Close()
 	}
 	if s.fab != nil {
-		// The address space is lost to this process if it cannot be given back; there is nobody to tell.
+		// The address space is lost to this process if it cannot be given back; the error cannot be reported.
 		_ = s.fab.Close()
 		s.fab = nil
 	}

@@ -77,7 +77,7 @@ type VerbTrace struct {
 	FromNIC    int              `json:"from_nic"`
 	ToNIC      int              `json:"to_nic"`
 	Bytes      int              `json:"bytes"`
-	Passive    bool             `json:"passive,omitempty"` // nobody waited for it
+	Passive    bool             `json:"passive,omitempty"` // it was not waited for
 	BeginNS    float64          `json:"begin_ns"`
 	EndNS      float64          `json:"end_ns"`
 	Milestones []MilestoneTrace `json:"milestones,omitempty"` // absent if confirmed by another's completion
@@ -498,7 +498,7 @@ func (p *Pick) takes(t *tracer, x *traced, o *txn.Outcome, queued r2.Time) bool 
 	return nearest
 }
 
-// settle takes the quantile of the sample once it is complete.
+// settle fixes the target, the quantile of the sample, once the sample is complete.
 func (p *Pick) settle() {
 	n := len(p.sample)
 	rare := float64(n) * min(p.c.Quantile, 1-p.c.Quantile)

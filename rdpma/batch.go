@@ -164,7 +164,7 @@ func (m *Memory) flushAt(p Ptr, at r2.Loc, n int) r2.Loc {
 }
 
 // padded is data with padding up to the granularity that the hints want, if the
-// bytes behind it are nobody's.
+// bytes after it belong to no block.
 func (m *Memory) padded(blk *block, off int, data []byte, how Primitive) []byte {
 	g := m.hints.granule(how, len(data))
 	end := roundUp(off+len(data), g)
@@ -192,7 +192,7 @@ func (m *Memory) route(c *r2.Co, p Ptr, at r2.Loc) r2.Route {
 	return c.Route(at, m.hints.H1)
 }
 
-// begin sets the mode in which the batch posts: never passive, for somebody
+// begin sets the mode in which the batch posts: never passive, for a caller
 // waits; with outstanding requests and one doorbell where H9 asks for it.
 func (b *Batch) begin(merge bool) (before r2.Mode) {
 	mode := b.c.Mode()

@@ -72,7 +72,7 @@ func (s *Store) SetSubModels(n int) error {
 	case err != nil:
 		return err
 	case s.opt.Trainers == 0:
-		return fmt.Errorf("xstore.submodels %d: nobody trains, xstore.trainers is 0", n)
+		return fmt.Errorf("xstore.submodels %d: no thread trains, xstore.trainers is 0", n)
 	}
 	s.opt.SubModels = n
 	for _, p := range s.parts {

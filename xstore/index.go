@@ -145,7 +145,7 @@ func (t *indexTable) Name() string { return t.Store.spec.Name }
 // Primary is the server of a part.
 func (t *indexTable) Primary(part uint64) int { return int(part / t.share) }
 
-// Used reports whether anybody has used a part.
+// Used reports whether a part was used.
 func (t *indexTable) Used(part uint64) bool { return t.touched[part] }
 
 // Entries calls f with the entries of a part in order: an oracle, free of time.

@@ -50,7 +50,7 @@ func forgets(v knob.Values) string {
 	case !v.Bool("xstore.log"):
 		return "a server of xstore loses its keys in a crash unless it logs: reset with xstore.log=true"
 	case v.Int("xstore.trainers") == 0:
-		return "nobody would train the models of a server that recovers: reset with xstore.trainers=1"
+		return "no thread would train the models of a server that recovers: reset with xstore.trainers=1"
 	}
 	return ""
 }
@@ -92,7 +92,7 @@ func rows() []knob.Row {
 		return r
 	}
 	logs := row(knob.Knob{Name: "xstore.log_behind", Kind: knob.Bytes, Default: DefaultLogBehind, Min: 4096, Max: 1 << 30, Unit: "bytes", Label: "Log in memory", Section: "3.4.4",
-		Doc: "How much of a worker's log waits in memory at most; then the worker waits for the SSD. The less it is, the sooner a run shows what an SSD costs that is too slow. Assumed: the thesis does not state it."})
+		Doc: "Largest part of a worker's log that is buffered in memory; when it is full, the worker waits for the SSD. A smaller one shows the cost of a slow SSD sooner. Assumed: the thesis does not state it."})
 	logs.Inactive = func(v knob.Values) string {
 		if v.Bool("xstore.log") {
 			return ""
@@ -121,7 +121,7 @@ func rows() []knob.Row {
 		learned(row(knob.Knob{Name: "xstore.trainers", Kind: knob.Int, Default: 2, Min: 0, Max: 8, Label: "Trainers", Section: "3.7.1",
 			Doc: "Threads of a server that retrain models, on cores that they share with workers. 0: models get stale, and clients ask the server."})),
 		learned(row(knob.Knob{Name: "xstore.speculative", Kind: knob.Bool, Default: true, Label: "Speculative lookup", Section: "3.4.3.2", Live: true,
-			Doc: "A lookup that meets a split leaf goes on in it, and in the leaf at its right, before it asks the server."})),
+			Doc: "A lookup that finds a split leaf continues in it and in its right neighbour before it asks the server."})),
 		learned(row(knob.Knob{Name: "xstore.position_hint", Kind: knob.Bool, Default: true, Label: "Position hint", Section: "3.4.3.1", Live: true,
 			Doc: "An UPDATE tells the server in which leaves the key may be, so that it need not search its tree."})),
 		row(knob.Knob{Name: "xstore.log", Kind: knob.Bool, Default: false, Label: "Durability", Section: "3.4.4",

@@ -94,7 +94,7 @@ const spinCycles = 200
 // has. Then trainers make a model: those of before belong to the tree of before. No client reaches the server meanwhile.
 func (p *part) recover(c *r2.Co) error {
 	if len(p.trainers.threads) == 0 {
-		return errors.New("nobody trains, xstore.trainers is 0")
+		return errors.New("no thread trains, xstore.trainers is 0")
 	}
 	logs := p.logs
 	if p.s.opt.planted.forgottenLog {

@@ -438,7 +438,7 @@ func (m *member) sessionSoFar() ([]byte, error) {
 func (a *Agent) Unrecorded() <-chan error { return a.lost }
 
 // Close ends all systems and completes the session file. It returns the first
-// error of the recording. Whoever calls it again waits as well, and gets the same.
+// error of the recording. A second call waits as well, and gets the same.
 func (a *Agent) Close() error {
 	a.closing.Do(a.end)
 	a.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"drtmx/engine/experiment"
 )
 
-// Command is what somebody asks of a system, or of all (POST /api/control).
+// Command is a request to a system, or of all (POST /api/control).
 type Command struct {
 	Action    string           `json:"action"`
 	VirtualNS *int64           `json:"virtual_ns,omitempty"`

@@ -60,8 +60,8 @@ func (m *member) closedError() error {
 }
 
 // Pause stops a system, or all if sys is empty, between two slices. A run is held
-// there until it is resumed: who measures wants what it asked for, only later. A
-// step, which is to end with the system paused, ends there, and whoever waits for
+// there until it is resumed: the request that measures gets what it asked for, only later. A
+// step, which is to end with the system paused, ends there, and any request that waits for
 // it is told.
 func (a *Agent) Pause(ctx context.Context, sys string) error {
 	return a.some(ctx, sys, func(m *member) error {
@@ -177,7 +177,7 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64) (*result.Result, e
 	var s *step
 	var epoch string
 	err = m.call(ctx, func(m *member) (err error) {
-		m.stopCatchUp() // whoever measures it decides from now on how far it goes
+		m.stopCatchUp() // the request that measures it decides from now on how far it goes
 		if s, err = m.beginStep(d); err == nil {
 			s.run, s.settle, epoch = true, true, m.epoch
 		}

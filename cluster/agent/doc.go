@@ -7,7 +7,7 @@
 //
 // A fork replays a system's session up to now and then differs in one set of knobs. A ghost replays it up to a change and
 // goes on without: what would have happened. Both replay in the background. Frames with the windows, events and tasks
-// since the last frame go out to any number of readers, none of whom can slow the run.
+// since the last frame go out to any number of readers, none of which can slow the run.
 //
 // Errors say whose fault it is by their type (BusyError, FailedError, EndedError, ConflictError, NotFoundError, ...); what
 // that is in HTTP is package web's business.

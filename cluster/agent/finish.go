@@ -7,7 +7,7 @@ import (
 	"drtmx/engine/result"
 )
 
-// Finish drains a system. It does not run any further: whoever asks for it closes it.
+// Finish drains a system. It does not run any further: the caller closes it.
 func (a *Agent) Finish(ctx context.Context, sys string) (*result.Result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -200,7 +200,7 @@ func (m *member) loop() {
 }
 
 // attempt does f. A panic in it is a bug of this system's making, which fails it, and
-// whoever waits for f is told.
+// requests that wait for f are told.
 func (m *member) attempt(f func()) error {
 	err := system.Guard("system "+m.id, func() error { f(); return nil })
 	if err != nil {

@@ -36,7 +36,7 @@ func (m *member) reset(ctx context.Context, k experiment.Knobs, seed any, by str
 	defer cancel()
 	sys, err := m.agent.openTask(ctx, spec, "reset of "+m.id)
 	select {
-	case <-m.quit: // the opening was given up, or is for nobody
+	case <-m.quit: // the opening was given up, or no request waits for it
 		if err == nil {
 			system.Close(sys)
 		}

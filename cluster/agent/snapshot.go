@@ -42,7 +42,7 @@ func (m *member) store() {
 func (m *member) publish(now time.Time) {
 	m.sent = now
 	m.store()
-	if m.twin != nil { // nobody sees it
+	if m.twin != nil { // it is hidden
 		m.windows, m.events = nil, nil
 		return
 	}

@@ -89,7 +89,7 @@ func (a *Agent) AddInPlaceOf(ctx context.Context, old string, spec experiment.Sp
 	return a.AddFor(ctx, spec, nil)
 }
 
-// AddFor is Add for somebody who may give up waiting, and sees its progress.
+// AddFor is Add for a caller that may give up waiting, and sees its progress.
 func (a *Agent) AddFor(ctx context.Context, spec experiment.Spec, progress engine.Progress) (system.Snapshot, error) {
 	p, err := a.reserve()
 	if err != nil {
@@ -197,7 +197,7 @@ func (a *Agent) closeMember(m *member) error {
 	return nil
 }
 
-// drop takes a system's name and tells its loop to end. Whoever removes a system from
+// drop takes a system's name and tells its loop to end. Code that removes a system from
 // the agent's, or ends the agent, does so under its lock: a loop is told once.
 func (a *Agent) drop(m *member) error {
 	a.mu.Lock()

@@ -52,7 +52,7 @@ var callBodyName = runtime.FuncForPC(reflect.ValueOf(callBody).Pointer()).Name()
 
 var errInBody = errors.New("a transaction cannot call Run, Set and the like: the cluster would wait for itself; call them outside of it")
 
-// inBody is true for who is called by a transaction's body. The loop that would take
+// inBody is true for code called by a transaction's body. The loop that would take
 // its command is the one that waits for it.
 func inBody() bool {
 	pcs := make([]uintptr, 64)

@@ -27,7 +27,7 @@ func ReadUpTo(p string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit+1))
 }
 
-// Read reads a regular file of at most limit bytes. Its error is the reason alone: who asks names the file.
+// Read reads a regular file of at most limit bytes. Its error is the reason alone: the caller names the file.
 func Read(p string, limit int64) ([]byte, error) {
 	b, err := ReadUpTo(p, limit)
 	if err == nil && int64(len(b)) > limit {

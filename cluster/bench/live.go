@@ -56,7 +56,7 @@ func startDefault(ctx context.Context, binary string, reps int) ([]row, error) {
 	return append(rows, idle), nil
 }
 
-// idleCPU is what a default cluster takes that nobody looks at, without a twin.
+// idleCPU is what a default cluster takes with no page open, without a twin.
 func idleCPU(ctx context.Context, binary string) (row, error) {
 	addr, err := freeAddress()
 	if err != nil {
@@ -67,7 +67,7 @@ func idleCPU(ctx context.Context, binary string) (row, error) {
 		return row{}, fmt.Errorf("drtmx up: %w", err)
 	}
 	cores := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds() / liveFor.Seconds()
-	return row{what: "default cluster at 6 ms/s, nobody looks, no twin: cores", value: cores, text: fmt.Sprintf("%.2f", cores),
+	return row{what: "default cluster at 6 ms/s, no page open, no twin: cores", value: cores, text: fmt.Sprintf("%.2f", cores),
 		required: fmt.Sprintf("at most %g", idleCores), ok: cores <= idleCores}, nil
 }
 

@@ -216,7 +216,7 @@ func (m *measurement) large(s sample) []row {
 	out := []row{{what: m.what + ": seconds from start to end", value: s.median("seconds"), text: fmt.Sprintf("%.0f", s.median("seconds")), ok: true}}
 	x := s.median("memory")
 	if x == 0 {
-		return out // nobody counts it here
+		return out // not counted here
 	}
 	r := row{what: m.what + ": largest resident memory", value: x, text: fmt.Sprintf("%.1f GB", x/1e9), ok: m.memoryBelow == 0 || x < m.memoryBelow}
 	if m.memoryBelow > 0 {

@@ -414,7 +414,7 @@ func TestRegistryIsPrinted(t *testing.T) {
 		}
 	}
 	if text := ok(t, "knobs", "nvm", "cache.bytes", "workload.hot"); !strings.Contains(text, "64KiB..64GiB") || !strings.Contains(text, "default 300MB") ||
-		!strings.Contains(text, "looks nothing up") || strings.Contains(text, "nodes  ") {
+		!strings.Contains(text, "has no lookups") || strings.Contains(text, "nodes  ") {
 		t.Error(text)
 	}
 	if text := ok(t, "knobs", "cache.bytes"); !strings.Contains(text, "thesis 4.3.1") {

@@ -16,7 +16,7 @@ type FigureInfo struct {
 	Chapter int    `json:"chapter"`
 	Section string `json:"section"`
 	State   string `json:"state"`
-	// Instant says that it takes no time, so that nobody has to ask for it.
+	// Instant says that it takes no time, so it is computed without being asked for.
 	Instant bool `json:"instant,omitempty"`
 }
 

@@ -59,7 +59,7 @@ type job struct {
 	busy  string // why there is no second one at a time
 	slot  chan struct{}
 	after <-chan struct{} // it begins when this is closed; nil: at once
-	begun func()          // takes note of it before anybody can ask for it
+	begun func()          // takes note of it before a request can ask for it
 	waits func(yes bool)  // unless nil, is told whether it waits for its turn
 	work  func(ctx context.Context, progress func(done, total int)) error
 	ended func(err error) // takes note of what came of it: context.Canceled if it was cancelled

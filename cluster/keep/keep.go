@@ -104,7 +104,7 @@ func Sweep(s *runs.Store, note string, spec experiment.Spec, r *batch.SweepResul
 		doc.Sweep.Points = append(doc.Sweep.Points, p)
 	}
 	if len(all) == 0 {
-		return 0, nil // nothing ran: nobody looks for it
+		return 0, nil // nothing ran: it is not kept
 	}
 	members, err := pointMembers(all)
 	if err != nil {

@@ -64,7 +64,7 @@ type Workers struct {
 	BeyondBytes int64
 }
 
-// Ask is who works in the lab now.
+// Ask lists the workers of the lab now.
 func (l *Lab) Ask(ctx context.Context) (*Workers, error) {
 	list, err := l.q.Workers(ctx)
 	if err != nil {

@@ -81,7 +81,7 @@ func Compute(ctx context.Context, p work.Point, alive func()) ([]byte, error) {
 		return nil, &work.Refusal{Err: errors.New("the spec resolves to another run here than where it was sent")}
 	}
 	if !portable(v) {
-		return nil, &work.Refusal{Err: errors.New("the spec is about code or files of who sent it")}
+		return nil, &work.Refusal{Err: errors.New("the spec needs code or files of the machine that sent it")}
 	}
 	if err := experiment.RefuseTooBig(v); err != nil {
 		return nil, err // another worker, or another moment, may have the memory

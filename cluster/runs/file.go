@@ -26,7 +26,7 @@ func Use(file string) {
 	chosen.mu.Unlock()
 }
 
-// Named says that somebody named the file: Use or the environment.
+// Named says that the file was named: by Use or the environment.
 func Named() bool {
 	chosen.mu.Lock()
 	defer chosen.mu.Unlock()
@@ -61,7 +61,7 @@ func file() (string, error) {
 	return filepath.Join(dir, "drtmx", "runs.db"), nil
 }
 
-// Default is the store of this process, which all that asks shares: a run is computed once, whoever needs it.
+// Default is the store of this process, shared by all callers: a run is computed once, however many need it.
 func Default() (*Store, error) {
 	chosen.mu.Lock()
 	defer chosen.mu.Unlock()

@@ -173,7 +173,7 @@ func (s *Store) Path() string {
 // Journal is how the store keeps changes until they are whole: WAL or DELETE.
 func (s *Store) Journal() string { return string(s.mode) }
 
-// Lost remembers, unless it is nil, why something that nobody waits for was not kept. Close returns the first.
+// Lost remembers, unless it is nil, why something that no caller waits for was not kept. Close returns the first.
 func (s *Store) Lost(err error) {
 	if s == nil || err == nil {
 		return

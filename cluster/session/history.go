@@ -26,7 +26,7 @@ func CreateHistory(spec experiment.Spec, path string) (*HistoryFile, error) {
 		return &experiment.SpecError{Field: "history", Value: path, Rule: rule, Next: "name a file in a folder that can be written"}
 	}
 	if fi, err := os.Stat(path); err == nil && fi.Mode()&fs.ModeNamedPipe != 0 {
-		return nil, refuse("is a pipe: a run would wait for who reads it")
+		return nil, refuse("is a pipe: a run would wait for its reader")
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
@@ -56,7 +56,7 @@ func (h *HistoryFile) Write(b []byte) (int, error) {
 // Close closes the file. A run without transactions leaves it empty.
 func (h *HistoryFile) Close() error { return h.cause(h.f.Close()) }
 
-// cause is an error without the path, which whoever shows it names.
+// cause is an error without the path, which the caller names.
 func (h *HistoryFile) cause(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -100,7 +100,7 @@ func Continue(g *Segment, file *File) *Recorder {
 	return r
 }
 
-// Tell names who is told, once, why the file is no longer written.
+// Tell names the function that is called, once, with why the file is no longer written.
 func (r *Recorder) Tell(lost chan<- error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -169,7 +169,7 @@ type ReplayOptions struct {
 	Progress func(done, total int) // microseconds of virtual time
 	Keep     func(Recording)       // unless nil, is given each segment when it has been run again
 	// History takes every access of the session's last segment, in the form that the name asks
-	// for; nil: nobody asks.
+	// for; nil: none.
 	History     io.Writer
 	HistoryName string
 

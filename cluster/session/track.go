@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// SliceWall is how long a slice should take where nobody waits for something else: a command waits at
+	// SliceWall is how long a slice should take where no other request waits: a command waits at
 	// most about this long.
 	SliceWall  = 15 * time.Millisecond
 	firstSlice = 10_000 // ns of virtual time, before the speed is known
@@ -20,7 +20,7 @@ const (
 )
 
 // Track is a system on its way through virtual time: it goes in slices that take about equally long, and
-// hashes the windows that it cuts. Whoever runs a session again does both as whoever recorded it.
+// hashes the windows that it cuts. A replay does both as the recording did.
 type Track struct {
 	Sys   system.System
 	slice int64

@@ -54,7 +54,7 @@ func (f *Follower) Origin() (*system.Snapshot, bool) {
 }
 
 // Step is what is to be done next, if that is known. A change is recorded after the
-// limit is set, so whoever finds it finds the limit too.
+// limit is set, so a goroutine that finds it finds the limit too.
 func (f *Follower) Step() (session.Step, bool) {
 	st, ok := f.of.Recorder().Step(f.segment, f.next)
 	switch limit := f.limit.Load(); {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Spare hands hidden systems the CPU time that nobody else uses. It works in the
+// Spare hands hidden systems the CPU time that is left over. It works in the
 // process alone: a thread of low priority could be starved by other programs while it
 // holds a lock of the Go runtime, and the shown systems would wait for it.
 //

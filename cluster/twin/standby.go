@@ -33,7 +33,7 @@ type Host interface {
 
 // Standby keeps a twin of the system that a page shows: hidden, with the same changes
 // at the same virtual times, on spare CPU. When a knob is turned the twin stays behind as
-// the ghost of that change, still hidden, until somebody asks for it; the next twin is then
+// the ghost of that change, still hidden, until it is asked for; the next twin is then
 // built from 0. Both are systems like the shown ones, so a twin changes no result, and a
 // ghost is what a replay of the session without the change gives.
 //

@@ -79,7 +79,7 @@ func refuseError(w http.ResponseWriter, err error) {
 		code = http.StatusBadRequest
 	case errors.Is(err, agent.ErrClosed):
 		code = http.StatusServiceUnavailable
-	case errors.Is(err, context.Canceled): // by the end of the server, if anybody reads this
+	case errors.Is(err, context.Canceled): // by the end of the server, if a client still reads this
 		code, err = http.StatusServiceUnavailable, agent.ErrClosed
 	case errors.Is(err, context.DeadlineExceeded):
 		code, err = http.StatusServiceUnavailable, errors.New("the system did not answer in time; a transaction of yours may be in an endless loop")

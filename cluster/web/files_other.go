@@ -2,5 +2,5 @@
 
 package web
 
-// openFiles is how many files this process may have open, 0 if nobody says.
+// openFiles is how many files this process may have open, 0 if unknown.
 func openFiles() uint64 { return 0 }

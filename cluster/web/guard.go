@@ -168,7 +168,7 @@ func hostOnly(host string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 }
 
-// role finds out who asks: by bearer token, else by cookie.
+// role finds the role of a client: by bearer token, else by cookie.
 func (g *guard) role(r *http.Request) role {
 	if g.access.Control == "" && g.access.View == "" {
 		return controller
@@ -211,8 +211,8 @@ func (g *guard) cookie(who role) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// limiter allows loginPerSec failures per second from each address, so that somebody who guesses does
-// not lock out who knows the token.
+// limiter allows loginPerSec failures per second from each address, so that a client that guesses does
+// not lock out a client that has the token.
 type limiter struct {
 	mu      sync.Mutex
 	failing map[netip.Prefix]failures
@@ -247,7 +247,7 @@ func (l *limiter) fail(from netip.Prefix, now time.Time) {
 }
 
 // makeRoom forgets addresses whose second is over, and if all are of this second the one
-// that has waited longest: who has that many addresses is not stopped by a limit for each.
+// that has waited longest: an attacker with that many addresses is not stopped by a limit for each.
 func (l *limiter) makeRoom(now time.Time) {
 	if len(l.failing) < loginSources {
 		return

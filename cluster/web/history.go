@@ -26,7 +26,7 @@ var historyForms = map[string]string{"jsonl": "application/x-ndjson", "edn": "ap
 //
 // It is made to be safe as a GET. Pages of other sites cannot start it, there is one at a time, the replay
 // needs no more memory than a system, and a reader that takes nothing for writeTime ends it. A stream that
-// is not whole ends in an error of the connection, so that nobody takes it for the whole.
+// is not whole ends in an error of the connection, so that it is not taken for the whole.
 func (s *server) history(w http.ResponseWriter, r *http.Request) {
 	h, err := s.historyAsked(r)
 	if err == nil {

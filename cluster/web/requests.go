@@ -172,7 +172,7 @@ type begunTasks struct {
 	Tasks []string `json:"tasks"`
 }
 
-// cancelled and cancelledTasks answer who cancels long work.
+// cancelled and cancelledTasks answer requests that cancel long work.
 type cancelled struct {
 	Cancelled bool `json:"cancelled"`
 }

@@ -76,7 +76,7 @@ func Listen(addr string, a Access) (net.Listener, error) {
 		}
 	}
 	if a.View != "" && a.Control == "" {
-		return nil, &experiment.SpecError{Field: "view-token-file", Rule: "without a control token would let nobody control", Next: "add --token-file"}
+		return nil, &experiment.SpecError{Field: "view-token-file", Rule: "without a control token would make the page read-only for all", Next: "add --token-file"}
 	}
 	if a.View != "" && a.View == a.Control {
 		return nil, &experiment.SpecError{Field: "view-token-file", Rule: "holds the control token", Next: "use another token"}

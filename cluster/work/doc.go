@@ -1,15 +1,15 @@
 // Package work is a queue of points. A point is one run of a sweep or a figure: a resolved spec with its seed, computed
-// by one version of the code. Who sends points calls Do and gets their results; who computes them calls Work.
+// by one version of the code. A client sends points by Do and gets their results; a worker computes them in Work.
 //
 // There are two queues behind the same interface. Local is in this process. Remote is on a NATS JetStream server, which
 // package server starts for labs that have none: there the workers are processes on any number of machines.
 //
 // A point's key is the address of its result (see runs.Key), and each point is kept, queued and computed under it:
 //
-//   - It is queued once whoever asks. On JetStream the key is a token of the subject, of which the stream takes one
+//   - It is queued once, however many clients ask. On JetStream the key is a token of the subject, of which the stream takes one
 //     message. (A message ID would be forgotten after a window, and within the window it would silently drop a point
 //     that is sent again after it had failed.)
-//   - Its result is stored once: who computes a point a second time, as a worker that was believed to be lost, finds that
+//   - Its result is stored once: a worker that computes a point a second time, as one that was believed to be lost, finds that
 //     the key exists and drops its own.
 //   - It is acknowledged after its result is stored, so what is lost in between is computed again.
 //
@@ -30,5 +30,5 @@
 // results the oldest go first. A result above 256 KB goes into an object store, others into a key-value bucket.
 //
 // Left out: several servers that replicate streams, as a lab's own cluster may; Options has nothing to ask for replicas.
-// Results are trusted: who may connect to the server may store a wrong one.
+// Results are trusted: any client that may connect to the server may store a wrong one.
 package work

@@ -35,7 +35,7 @@ func streams() []namedStream {
 	return []namedStream{{"points", pointsStream}, {"outcomes", "KV_" + outcomeBucket}, {"tries", "KV_" + triesBucket}, {"large results", "OBJ_" + bodyBucket}}
 }
 
-// GC removes what is older than an age: outcomes, large results, and points that nobody took. Age 0 removes all.
+// GC removes what is older than an age: outcomes, large results, and points that no worker took. Age 0 removes all.
 func (q *Remote) GC(ctx context.Context, age time.Duration) error {
 	for _, x := range streams() {
 		s, err := q.js.Stream(ctx, x.stream)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Local is a queue in this process. It keeps no results: who asks again after a point has ended has it computed again,
+// Local is a queue in this process. It keeps no results: a point that is asked for again after it has ended is computed again,
 // unless a run store has it.
 type Local struct {
 	mu      sync.Mutex
@@ -77,7 +77,7 @@ func (q *Local) ask(p Point) (*task, error) {
 	return t, nil
 }
 
-// leave takes a point back that nobody waits for any more, also from a worker: its result would be kept nowhere.
+// leave takes a point back that no client waits for any more, also from a worker: its result would be kept nowhere.
 func (q *Local) leave(t *task) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -123,7 +123,7 @@ func (q *Local) Work(ctx context.Context, w Worker) error {
 // room is what a worker has left. Local guards it by its own lock, Remote by that of the taker.
 type room struct {
 	slots  int
-	memory int64 // 0: nobody counts
+	memory int64 // 0: not counted
 	used   int64
 }
 
@@ -174,7 +174,7 @@ func (q *Local) compute(w *Worker, m *meter, r *room, t *task) {
 	over := err == nil || !back && final(err, t.failures)
 	m.end(over, err != nil)
 	switch {
-	case q.tasks[t.p.Key] != t: // nobody waits for it
+	case q.tasks[t.p.Key] != t: // no client waits for it
 		return
 	case !over && !q.closed: // first of all, for others wait for it
 		t.begun = false

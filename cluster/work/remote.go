@@ -30,7 +30,7 @@ const (
 	bodyBucket    = "drtmx-results"
 )
 
-// Limits bound what the server keeps. They are those of who creates queue and results, which package server does when it
+// Limits bound what the server keeps. They are set by the process that creates queue and results, which package server does when it
 // starts and otherwise the first client.
 type Limits struct {
 	Age   time.Duration // of points and results; 0 means a week
@@ -47,19 +47,19 @@ type Options struct {
 	URL string
 	// Creds is a credentials file as NATS has them, with a user's JWT and key; "": none.
 	Creds string
-	// CA is a file with the certificate of who signed the server's; "": those that the system trusts.
+	// CA is a file with the certificate of the CA that signed the server's; "": those that the system trusts.
 	CA string
 	// Cert and Key are files of a certificate of the client's own, where the server wants one.
 	Cert, Key string
 	// Within connects to a server in this process, past its address and TLS; nil: by the URL.
 	Within nats.InProcessConnProvider
-	// AckWait is after how long without a heartbeat a point goes to another worker. All who use one server need the
+	// AckWait is after how long without a heartbeat a point goes to another worker. All that use one server need the
 	// same; 0 means 15 s.
 	AckWait time.Duration
 	// Ask is after how long a sender looks by itself whether a point has ended; 0 means 5 s. It doubles up to 12 times that.
 	Ask time.Duration
 	Limits
-	// Log is told when the connection is lost and found; nil: nobody is.
+	// Log is called when the connection is lost and found; nil: no log.
 	Log func(line string)
 }
 
@@ -84,7 +84,7 @@ type Remote struct {
 	kept   results
 
 	mu      sync.Mutex
-	waiting map[string][]chan struct{} // who waits for a key
+	waiting map[string][]chan struct{} // the waiters for a key
 	said    string                     // what is wrong, see trouble
 	done    *nats.Subscription
 }
@@ -123,7 +123,7 @@ func (o Options) clean() string {
 // SecretLimitBytes bounds files of credentials, certificates and keys: a chain of certificates has some 10 KB.
 const SecretLimitBytes = 1 << 20
 
-// CheckSecret refuses what is no such file before who uses it reads it to its end; "" is none.
+// CheckSecret refuses what is no such file, before it is read to its end; "" is none.
 func CheckSecret(flag, path string) error {
 	if path == "" {
 		return nil
@@ -176,7 +176,7 @@ func hint(err error) string {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
 		return "; give the server's credentials file: --creds FILE"
 	case strings.Contains(err.Error(), "x509"):
-		return "; give the certificate of who signed the server's: --tls-ca FILE"
+		return "; give the certificate of the CA that signed the server's: --tls-ca FILE"
 	case errors.Is(err, nats.ErrNoServers):
 		return "; is it running? drtmx serve-work starts one"
 	}
@@ -220,7 +220,7 @@ func stream(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfi
 	s, err := js.Stream(ctx, c.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		if s, err = js.CreateStream(ctx, c); errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-			s, err = js.Stream(ctx, c.Name) // somebody else was as quick, with other limits
+			s, err = js.Stream(ctx, c.Name) // another client was as quick, with other limits
 		}
 	}
 	if err != nil {
@@ -290,7 +290,7 @@ func collect(ctx context.Context, sub *nats.Subscription) ([]Info, error) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			break // the others are silent, or there is nobody
+			break // the others are silent, or there are none
 		}
 		if i, ok := infoOf(m.Data); ok {
 			list = append(list, i)

@@ -151,7 +151,7 @@ func (r *results) put(ctx context.Context, key string, rec record, body []byte) 
 		}
 	}
 	if rec.Object = len(packed) > inlineBytes; rec.Object {
-		// Who stores the same point at the same time replaces the object by an equal one.
+		// A worker that stores the same point at the same time replaces the object by an equal one.
 		inner, cancel := context.WithTimeout(ctx, objectWithin)
 		defer cancel()
 		if _, err := r.bodies.PutBytes(inner, key, packed); err != nil {

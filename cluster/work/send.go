@@ -34,7 +34,7 @@ func (q *Remote) Do(ctx context.Context, p Point) (Outcome, error) {
 	return out, err
 }
 
-// sending is a point that somebody waits for.
+// sending is a point that a client waits for.
 type sending struct {
 	q      *Remote
 	p      Point
@@ -89,7 +89,7 @@ func (q *Remote) trouble(err error) {
 	}
 }
 
-// step takes the outcome if there is one, and else sees to it that the point is queued. What failed before anybody here
+// step takes the outcome if there is one, and else sees to it that the point is queued. What failed before this process
 // asked is tried again.
 func (s *sending) step(ctx context.Context) (out Outcome, ok bool, err error) {
 	out, ok, err = s.q.kept.get(ctx, s.p.Key)
@@ -113,7 +113,7 @@ func (s *sending) step(ctx context.Context) (out Outcome, ok bool, err error) {
 	return out, false, s.q.nc.Publish(wakeSubject+"."+s.p.Code, []byte{byte(s.class)})
 }
 
-// takeBack removes the message, so that nobody begins the point. A worker that has begun it keeps its result.
+// takeBack removes the message, so that no worker begins the point. A worker that has begun it keeps its result.
 func (s *sending) takeBack() {
 	if s.seq == 0 {
 		return
@@ -139,13 +139,13 @@ func storeSays(err error, words ...string) bool {
 	return errors.As(err, &api) && api.ErrorCode == storeFailed && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(api.Description, w) })
 }
 
-// queued says that the point waits already, whoever sent it.
+// queued says that the point waits already, from whichever client.
 func queued(err error) bool { return storeSays(err, subjectFull) }
 
 // full says that the queue takes no more for now.
 func full(err error) bool { return storeSays(err, streamBytes, streamNumber) }
 
-// wait registers somebody who waits for a key.
+// wait registers a waiter for a key.
 func (q *Remote) wait(key string) chan struct{} {
 	told := make(chan struct{}, 1)
 	q.mu.Lock()
@@ -154,7 +154,7 @@ func (q *Remote) wait(key string) chan struct{} {
 	return told
 }
 
-// leave ends a wait; last says that nobody else in this process waits for the key.
+// leave ends a wait; last says that no other waiter of this process waits for the key.
 func (q *Remote) leave(key string, told chan struct{}) (last bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -167,7 +167,7 @@ func (q *Remote) leave(key string, told chan struct{}) (last bool) {
 	return false
 }
 
-// wake tells those who wait for a key.
+// wake tells the waiters for a key.
 func (q *Remote) wake(key string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -17,7 +17,7 @@ const (
 	// lookEvery is how often a worker looks for points that it was not told of, as those that others lost.
 	lookEvery = 500 * time.Millisecond
 	// looks is how often it looks, every lookSoon, for one that it was told of. The server acknowledges a point a moment before it
-	// gives it to anybody.
+	// gives it to a worker.
 	looks    = 3
 	lookSoon = 5 * time.Millisecond
 	// forgetConsumers is after how long without a worker the server forgets how far those of a version were.
@@ -74,11 +74,11 @@ func (q *Remote) Work(ctx context.Context, w Worker) error {
 	return nil
 }
 
-// announce answers who asks for workers, and listens for points.
+// announce answers requests for a list of workers, and listens for points.
 func (t *taker) announce() (stop func(), err error) {
 	answer, err := t.q.nc.Subscribe(workSubject, func(m *nats.Msg) {
 		if text, err := json.Marshal(t.m.info(&t.w)); err == nil {
-			_ = m.Respond(text) // who asks asks again
+			_ = m.Respond(text) // the asker asks again
 		}
 	})
 	if err != nil {
@@ -229,7 +229,7 @@ func (t *taker) fetch(ctx context.Context, c int) (p Point, msg jetstream.Msg, e
 	defer t.mu.Unlock()
 	t.maybe[c] = max(t.maybe[c], 1) // there may be more
 	if json.Unmarshal(msg.Data(), &p) != nil || p.check() != nil || p.Code != t.w.Code {
-		return p, nil, msg.Term() // nobody can compute it
+		return p, nil, msg.Term() // no worker can compute it
 	}
 	if c == 0 {
 		p.MemoryBytes = min(p.MemoryBytes, t.needs(0))
@@ -255,7 +255,7 @@ func (t *taker) handle(ctx context.Context, p Point, msg jetstream.Msg) {
 	if err != nil {
 		return // the server is away: the point comes back
 	}
-	if done { // somebody else was as quick
+	if done { // another worker was as quick
 		_ = msg.Ack()
 		return
 	}
@@ -285,7 +285,7 @@ func (t *taker) handle(ctx context.Context, p Point, msg jetstream.Msg) {
 	}
 }
 
-// attempt computes a point and notes that it was begun, so that whoever has it next knows.
+// attempt computes a point and notes that it was begun, so that the next worker to take it knows.
 func (t *taker) attempt(ctx context.Context, p Point, msg jetstream.Msg, failures int) ([]byte, error) {
 	noted := t.note(p, msg, failures+1)
 	body, err := t.w.attempt(ctx, p)
@@ -314,7 +314,7 @@ func (t *taker) heartbeat(msg jetstream.Msg) (stop func()) {
 }
 
 // before is what came before of a point: how often it was begun and neither came to an end nor was handed back, and
-// whether it has an outcome nevertheless. Who sent it has looked for one already, so the first time nobody does.
+// whether it has an outcome nevertheless. The client has looked for one already, so the first time this does not.
 //
 // How often the server delivered it is no measure: a delivery may miss a worker that is slow to ask for it.
 func (t *taker) before(ctx context.Context, p Point, msg jetstream.Msg) (failures int, done bool, err error) {

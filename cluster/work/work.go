@@ -40,7 +40,7 @@ func (p Point) check() error {
 // Outcome is what came of a point.
 type Outcome struct {
 	Body   []byte // the result, as Worker.Compute returned it
-	Worker string // who computed it
+	Worker string // the worker that computed it
 	WallMS int64
 }
 
@@ -76,7 +76,7 @@ type Worker struct {
 	Code string // the version of its code; it takes points of no other
 	// Parallel is how many points it computes at once; 0 means one per core.
 	Parallel int
-	// MemoryBytes is what its points may take together; 0 means that nobody counts. A point that needs all of it waits
+	// MemoryBytes is what its points may take together; 0: not counted. A point that needs all of it waits
 	// until the others have ended, and no other begins meanwhile.
 	MemoryBytes int64
 	// Compute computes a point and calls alive whenever it gets on. It must return soon after ctx ends.
@@ -84,7 +84,7 @@ type Worker struct {
 	// Silence is how long a point may go without a call of alive, besides SilenceFactor times its estimate, before it counts as
 	// hung; 0 means two minutes.
 	Silence time.Duration
-	// Log is told in a line what somebody who watches the worker wants to know; nil: nobody does.
+	// Log is called with lines for a person who watches the worker; nil: no log.
 	Log func(line string)
 }
 
@@ -121,7 +121,7 @@ type Queue interface {
 	Do(ctx context.Context, p Point) (Outcome, error)
 	// Work computes points until ctx ends, then hands back those that are not done.
 	Work(ctx context.Context, w Worker) error
-	// Workers lists who computes, also with other versions of the code.
+	// Workers lists the workers, also those with other versions of the code.
 	Workers(ctx context.Context) ([]Info, error)
 	// Close ends the queue's own work, not that of others on it.
 	Close()

@@ -55,8 +55,8 @@ func SetFrontend(f Frontend) {
 	cell.front = f
 }
 
-// HasFrontend reports whether somebody shows what Display is given. Outside a
-// notebook nobody does.
+// HasFrontend reports whether a frontend shows what Display is given. Outside a
+// notebook none does.
 func HasFrontend() bool { return frontend() != nil }
 
 func frontend() Frontend {
@@ -133,7 +133,7 @@ func Update(id string, b Bundle) {
 	}
 }
 
-// publish has nobody to report an error to: the page that would show it is the
+// publish cannot report an error: the page that would show it is the
 // one that cannot be reached.
 func publish(f Frontend, msgType, id string, b Bundle) {
 	_ = f.Publish(msgType, map[string]any{"data": b, "metadata": map[string]any{}, "transient": map[string]any{"display_id": id}})

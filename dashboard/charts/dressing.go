@@ -8,7 +8,7 @@ import (
 // What go-echarts has no options for.
 
 // axisTicks are the ticks of an X axis that has its own, with what stands at them: echarts
-// takes the places, texts are for whoever writes them.
+// takes the places, texts are for the caller.
 type axisTicks struct {
 	CustomValues []float64 `json:"customValues"`
 	Texts        []string  `json:"texts,omitempty"`
@@ -30,7 +30,7 @@ func (c *Chart) withTicks(option string) string {
 	var o map[string]json.RawMessage
 	var axes []map[string]json.RawMessage
 	if json.Unmarshal([]byte(option), &o) != nil || json.Unmarshal(o["xAxis"], &axes) != nil || len(axes) != 1 {
-		return option // somebody changed the chart: its ticks are theirs
+		return option // the caller changed the chart: its ticks are the caller's
 	}
 	label, tick := c.x.echartsTicks()
 	for key, v := range map[string]axisTicks{"axisLabel": label, "axisTick": tick} {

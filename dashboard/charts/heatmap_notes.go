@@ -31,7 +31,7 @@ func (m *heatMap) reasons() (out []string) {
 	return out
 }
 
-// reason is why a cell has no value, "" if it has one or nobody knows.
+// reason is why a cell has no value, "" if it has one or the reason is unknown.
 func (c HeatCell) reason() string {
 	if finite(c.Value, 0) {
 		return ""

@@ -80,7 +80,7 @@ func progressBundle(title string, done, total int, spent time.Duration) Bundle {
 		return Bundle{"text/plain": "", "text/html": ""}
 	}
 	count := fmt.Sprintf("%d of %d", done, total)
-	if total > 1000 { // nobody counts that
+	if total > 1000 { // not counted
 		count = fmt.Sprintf("%.0f %%", 100*float64(done)/float64(total))
 	}
 	text := fmt.Sprintf("%s: %s, %v", title, count, spent.Round(100*time.Millisecond))

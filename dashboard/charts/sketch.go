@@ -10,7 +10,7 @@ import (
 
 // Sketch is a picture so small that it has no words: what a gallery shows of a figure.
 // It is written by hand, a few hundred bytes where a plot library writes tens of
-// thousands of axes and letters that nobody could read. One of its forms is drawn.
+// thousands of axes and letters that would be unreadable. One of its forms is drawn.
 type Sketch struct {
 	X, Y       Axis // whether they are logarithmic
 	Series     []Series

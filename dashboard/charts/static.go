@@ -219,7 +219,7 @@ func newPlot(variant font.Variant) *plot.Plot {
 }
 
 // setTitle writes it smaller and in several lines where it would be wider than the
-// picture, in a font that is a sixth wider too: whoever looks at an SVG may not have ours, and its
+// picture, in a font that is a sixth wider too: a viewer of an SVG may not have ours, and its
 // lines begin where ours would.
 func setTitle(p *plot.Plot, title string, size Size) {
 	p.Title.Text = title

@@ -277,7 +277,7 @@ $("copy").onclick = async () => {
 };
 const keys = { " ": ["pause", "pause or go on"], s: ["step", "one window further"], u: [null, "undo the latest change"], g: [null, "ghost: go on without the latest change"], p: ["pinstate", "pin this state"],
   c: ["copy", "copy as command, notebook cell, YAML"], k: ["checks", "what the checker says"], "/": [null, "find a knob"], f: [null, "figures, and back"], r: [null, "kept runs, and back"], "?": ["help", "this"] };
-$("help").onclick = () => dialog("Keys, and what is what", el("dl", { class: "keys" }, ...Object.entries(keys).flatMap(([k, [, t]]) => [el("dt", {}, el("kbd", {}, k === " " ? "space" : k)), el("dd", {}, t)])),
+$("help").onclick = () => dialog("Help and keyboard shortcuts", el("dl", { class: "keys" }, ...Object.entries(keys).flatMap(([k, [, t]]) => [el("dt", {}, el("kbd", {}, k === " " ? "space" : k)), el("dd", {}, t)])),
   el("p", {}, "A mark on the time axis is a change; its number is that of the card below. A card compares the windows before and after, without the transient; ± is the 95 % interval, and = says that the interval has zero in it; ✓ is better and ! is worse."),
   el("p", {}, "A ghost goes on without a change and those after it: a dashed line. A hidden twin of the system shown follows it on spare CPU time and stays behind when a knob is turned, so the ghost of the latest change is there at once. That of an older change is replayed in the background."));
 document.addEventListener("keydown", (e) => {

@@ -77,7 +77,7 @@ function card(c, on, was) {
         c.with > 0 && el("p", { class: "hint" }, c.with > 1 ? `together with the ${c.with} changes right before it` : "together with the change right before it"),
         c.settling ? el("p", { class: "settling" }, c.settling) : el("p", {}, c.sentence),
         c.failed > 0 && el("p", {}, `${si(c.failed)} requests ended with an error because a machine was down.`),
-        c.lost > 0 && el("p", {}, `${si(c.lost)} passive ones counted as done and are lost.`),
+        c.lost > 0 && el("p", {}, `${si(c.lost)} passively acknowledged writes were reported done but lost.`),
         c.rows && el("p", { class: "hint" }, `${c.before.windows} and ${c.after.windows} windows${c.after.skipped ? `, ${c.after.skipped} of the transient left out` : ""}${c.final ? "" : "; still counting"}`)),
       el("div", {}, c.rows && table(c.rows, sides), c.absent && el("p", { class: "hint" }, c.absent),
         el("div", { class: "acts" },

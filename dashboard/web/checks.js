@@ -12,14 +12,14 @@ export function badge(b, c) {
   }
   if (b.textContent !== text) b.textContent = text;
   b.className = kind;
-  b.title = c?.incomplete ? `not decided: ${c.incomplete} (k)` : "what the history checker says (k)";
+  b.title = c?.incomplete ? `not decided: ${c.incomplete} (k)` : "verdict of the history checker (k)";
 }
 
 const broken = (c) => Object.values(c.invariants || {}).filter((ok) => !ok).length;
 
 // looked says of how many transactions all is known: what a later one may still change is judged later.
 function looked(c) {
-  return c.transactions_seen > c.transactions ? `${si(c.transactions)} of ${si(c.transactions_seen)} transactions are judged so far; what breaks the claim by itself is told at once.` : `All ${si(c.transactions)} transactions were looked at.`;
+  return c.transactions_seen > c.transactions ? `${si(c.transactions)} of ${si(c.transactions_seen)} transactions are judged so far; a violation that needs no other transaction is reported at once.` : `All ${si(c.transactions)} transactions were looked at.`;
 }
 
 export function openChecks(c) {
@@ -27,11 +27,11 @@ export function openChecks(c) {
   if (c.mode === "off" && c.ok !== false) { dialog("Checks", el("p", {}, "They are off. The knob check turns them on; it needs a reset.")); return; }
   if (c.ok == null && !c.transactions) { dialog("Checks", el("p", {}, `Nothing is decided: ${c.incomplete}.${c.claimed ? "" : " Requests of micro-benchmarks are no transactions."}`)); return; }
   const body = [...(c.incomplete ? [el("p", { class: "broken" }, `Not all was checked: ${c.incomplete}.`)] : []), el("p", {}, `The protocol claims ${c.claimed}. The checker records what every transaction reads and writes, with versions, and searches the graph of their dependencies for cycles that the claim forbids. A version with two values (wrong-value) breaks every claim.`),
-    el("p", {}, c.mode === "full" ? looked(c) : `${si(c.transactions)} transactions were looked at, on a sample of the keys: what is found is true, but not everything is found.`)];
+    el("p", {}, c.mode === "full" ? looked(c) : `${si(c.transactions)} transactions were looked at, on a sample of the keys: every anomaly found is real, but some may be missed.`)];
   for (const [name, ok] of Object.entries(c.invariants || {})) body.push(el("p", { class: ok ? "" : "broken" }, `${ok ? "✓" : "✗"} ${name}${c.violated?.[name] ? `: ${c.violated[name]}` : ""}`));
   if (c.invariants_at_drain) body.push(el("p", { class: "hint" }, "Invariants that need a cluster at rest are checked at the end of a batch run (drtmx run)."));
   if (c.can_show) body.push(el("p", { class: "hint" }, c.can_show.length ? `The transactions of this workload can show ${c.can_show.join(", ")}. Anomalies of other kinds can only follow from these.` : "The transactions of this workload cannot show any anomaly: nothing is written."));
-  if (!c.anomalies?.length) body.push(broken(c) ? el("p", { class: "hint" }, "No anomaly was found among the transactions that were looked at: a broken invariant without one says that a transaction itself wrote what it must not, or that nobody looked at those that did.") : el("p", { class: "better" }, "No anomaly found."));
+  if (!c.anomalies?.length) body.push(broken(c) ? el("p", { class: "hint" }, "No anomaly was found among the transactions that were looked at: a broken invariant without one says that a transaction itself wrote what it must not, or that the sample did not contain those that did.") : el("p", { class: "better" }, "No anomaly found."));
   for (const a of c.anomalies || []) body.push(anomaly(a));
   const more = (c.anomaly_count || 0) - (c.anomalies || []).length;
   if (more > 0) body.push(el("p", { class: "hint" }, `and ${more} more`));

@@ -48,12 +48,12 @@ export function downText(down, short = false) {
 
 // emptyBreakdown says why the latest windows have no phases to show, "" if they have.
 export function emptyBreakdown(ws, down) {
-  if (!ws.length) return "Empty, for nothing has been measured yet.";
+  if (!ws.length) return "Nothing has been measured yet.";
   if (ws.some((w) => Object.values(w.phases || {}).some((p) => p.mean_us > 0))) return "";
   const sum = (f) => ws.reduce((a, w) => a + (w[f] || 0), 0), over = ws.length === 1 ? "the latest window" : `the latest ${ws.length} windows`;
-  if (sum("commits")) return "Empty, for the requests of this workload have no phases.";
+  if (sum("commits")) return "The requests of this workload have no phases.";
   const because = down.length ? downText(down) : sum("failed") ? "all failed" : sum("aborts") ? "all attempts aborted" : "none ended: they take longer than that, or wait for each other";
-  return `Empty, for no request committed in ${over}: ${because}.`;
+  return `No commits in ${over}: ${because}.`;
 }
 
 // busiest finds the resource that is.

@@ -42,7 +42,7 @@ export function keyed(root, items, keyOf, render) {
 
 // focusIn remembers which control of a root has the focus. What it returns is called when
 // the root has other children, and gives the focus to the control that is in its place or,
-// where there is none, to one near it: whoever has no pointer would have to begin at the
+// where there is none, to one near it: without a pointer one would have to begin at the
 // top of the page. It is false if nothing in the root can take it.
 export function focusIn(root) {
   const controls = (e) => [...e.querySelectorAll("a[href],button,input,select,summary")];

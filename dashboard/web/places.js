@@ -7,7 +7,7 @@ const most = 4; // systems at once
 export async function inPlace(question, open) {
   const all = await call("GET", "/api/systems") || [];
   if (all.length < most) { open(""); return; }
-  question.replaceChildren(el("p", {}, "Four systems run already, and that is the most. Which shall it take the place of?"),
+  question.replaceChildren(el("p", {}, "Four systems run already, and that is the most. Which one shall it replace?"),
     el("div", { class: "acts" }, ...all.filter((s) => s.sys !== "a").map((s) => el("button", { class: `sys ${s.sys}`, onclick: () => open(s.sys) }, s.sys))), el("p", { class: "hint" }, "System a stays as long as the agent."));
   question.querySelector("button").focus();
 }

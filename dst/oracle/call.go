@@ -27,7 +27,7 @@ type service struct {
 	desks    [][]desk // by machine and thread
 }
 
-// desk gathers the requests of a worker's coroutines: while a message is out they wait, and the next one carries
+// desk batches the requests of a worker's coroutines: while a message is out they wait, and the next one carries
 // all of them (§5.5). No timer holds a message back.
 type desk struct {
 	out  bool
@@ -90,7 +90,7 @@ func call(c *r2.Co, machine int, id uint8, req []byte) ([]byte, error) {
 	return rep.B, nil
 }
 
-// calm is how long one waits who found the oracle's queue full, or its stable timestamp too low.
+// calm is how long a thread waits that found the oracle's queue full, or its stable timestamp too low.
 func calm(c *r2.Co) { c.Sleep(calmNS * r2.Nanosecond) }
 
 const calmNS = 2_000

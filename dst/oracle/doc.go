@@ -19,10 +19,10 @@
 // other has read, the reader has the smaller number, and the order of numbers is one in which all can be put.
 //
 // VTS draws behind validation, when nothing but the log can fail. A transaction is stable when all of its slot's numbers below are
-// and so is all that it depends on: the versions that it has read and overwritten. A version that somebody puts over what it has
+// and so is all that it depends on: the versions that it has read and overwritten. A version that another transaction puts over what it has
 // read is not among these, so a snapshot may have that one without this transaction. VTS therefore claims snapshot isolation. See ts.readers.
 //
-// A version is installed before the oracle hears of its number (dst.Traits.Acked), and so a snapshot waits for nobody.
+// A version is installed before the oracle hears of its number (dst.Traits.Acked), and so a snapshot never waits.
 //
 // # Switches
 //
@@ -36,7 +36,7 @@
 //   - ts.readers: a transaction also depends on those that have read what it overwrites. Records remember them (engine/mvcc,
 //     readers.go), and they come with the acknowledgement of the versions, so that a writer sends no more messages, and longer ones.
 //     The number is drawn before validation, as readers enter with it: an attempt that fails there has to install it. A transaction that
-//     has written nothing has a number too, for what it has read comes before whoever overwrites any of it. Then the vector is closed
+//     has written nothing has a number too, for it comes before every transaction that overwrites what it has read. Then the vector is closed
 //     under all that has to come before, and with serialisable hosts VTS claims that snapshots are serialisable. Not that
 //     a range has no new records: ranges have no readers, under no scheme.
 //

@@ -7,7 +7,7 @@ import (
 
 // fetcher is the dedicated fetch thread of a machine (§5.5): the last of its threads runs no transactions, and asks for the point
 // again and again, for all snapshots of the machine. They read it in memory, without a message, and it is older. It
-// rests while nobody reads it; then the next one waits until it is new.
+// rests while no snapshot reads it; then the next one waits until it is new.
 type fetcher struct {
 	o        *client
 	machine  int

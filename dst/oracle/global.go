@@ -74,7 +74,7 @@ func (g *global) stabilize(c *r2.Co) bool {
 	if run = min(run, 64-next%64); run == 0 {
 		return false
 	}
-	if (next+run)%64 == 0 { // it is all stable: nobody has a number of it
+	if (next+run)%64 == 0 { // it is all stable: no transaction has a number of it
 		c.Store64(at, 0)
 	}
 	g.stable += run

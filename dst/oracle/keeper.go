@@ -21,7 +21,7 @@ func (k *keeper) open(cl *r2.Cluster, machine int, name string, stabilize func(c
 			}
 			k.asleep = true
 			c.Touch(k.flag, 8)
-			if stabilize(c) { // what came before it saw the flag has called nobody
+			if stabilize(c) { // what came before it saw the flag has called no other thread
 				k.asleep = false
 				continue
 			}

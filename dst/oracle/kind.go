@@ -53,7 +53,7 @@ func sharedRows(testbed.LoadOf) []knob.Row {
 		return knob.Row{Knob: k, Inactive: func(v knob.Values) string { return noOracle(v) }}
 	}
 	period := row(knob.Knob{Name: "ts.fetch_ns", Kind: knob.Duration, Default: 10_000, Min: 1_000, Max: 10_000_000, Unit: "ns", Label: "Time between two fetches",
-		Doc: "How often the fetch thread asks the oracle. Snapshots are older by as much."})
+		Doc: "How often the fetch thread asks the oracle. Snapshots get older by up to this."})
 	period.Inactive = func(v knob.Values) string {
 		if why := noOracle(v); why != "" || v.Bool("ts.fetch_thread") {
 			return why
@@ -61,13 +61,13 @@ func sharedRows(testbed.LoadOf) []knob.Row {
 		return "there is no fetch thread: set ts.fetch_thread"
 	}
 	stable := row(knob.Knob{Name: "ts.stable", Kind: knob.Bool, Default: true, Label: "Stable timestamps", Section: "5.1.3",
-		Doc: "The oracle keeps what snapshots may read. Off, GTS: they read the counter itself and wait for writers (Percolator). VTS: a transaction aborts if the vector lacks what it depends on (NAM-DB)."})
+		Doc: "The oracle tracks what snapshots may read. Off, GTS: they read the counter itself and wait for writers (Percolator). VTS: a transaction aborts if the vector lacks what it depends on (NAM-DB)."})
 	stable.Section = "5.1.3"
 	return []knob.Row{
 		row(knob.Knob{Name: "ts.batching", Kind: knob.Bool, Default: false, Label: "Batching of requests to the oracle",
-			Doc: "While a worker has a message to the oracle under way, what its other coroutines ask waits for the next, which carries all of it."}),
+			Doc: "While a worker has a message to the oracle under way, requests of its other coroutines wait and share the next message."}),
 		row(knob.Knob{Name: "ts.fetch_thread", Kind: knob.Bool, Default: false, Label: "Dedicated fetch thread",
-			Doc: "The last thread of each machine runs no transactions and fetches the stable timestamp for all snapshots of the machine, which find it in memory."}),
+			Doc: "The last thread of each machine runs no transactions and fetches the stable timestamp for all snapshots of the machine, which read it from memory."}),
 		period, stable,
 	}
 }
@@ -137,7 +137,7 @@ func readersElsewhere(v knob.Values) error {
 // validFreshness refuses strict snapshots.
 func validFreshness(v knob.Values) error {
 	if f := v.Text("ts.freshness"); f == timestamp.Strict.String() || f == "mixed" {
-		return knob.Invalid("ts.freshness", f, "set ts.freshness=session, or another ts.scheme", "nobody knows all numbers of a vector that were drawn, so there is no strict snapshot")
+		return knob.Invalid("ts.freshness", f, "set ts.freshness=session, or another ts.scheme", "no machine knows all numbers of a vector that were drawn, so there is no strict snapshot")
 	}
 	return nil
 }

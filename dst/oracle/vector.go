@@ -218,7 +218,7 @@ func (x *vector) release(q *queue) {
 	})
 }
 
-// publish puts i:ts -> StableVTS for all that has moved, at one instant for those who read.
+// publish puts i:ts -> StableVTS for all that has moved, at one instant for readers.
 func (x *vector) publish(c *r2.Co) {
 	if len(x.moved) == 0 {
 		return

@@ -103,7 +103,7 @@ func (s *vts) Switch(on bool) {
 
 func (s *vts) Begin(c *r2.Co, x *timestamp.Txn) { x.TS, x.Deps, x.Drawn = 0, x.Deps[:0], false }
 
-// Saw adds to tx.deps, and so does Over: READ line 3, WRITE line 3. Nobody raises tuple timestamps.
+// Saw adds to tx.deps, and so does Over: READ line 3, WRITE line 3. Tuple timestamps are never raised.
 func (s *vts) Saw(x *timestamp.Txn, version timestamp.Stamp) { depend(x, version) }
 
 func (s *vts) Over(x *timestamp.Txn, tuple, version timestamp.Stamp) { depend(x, version) }
@@ -185,7 +185,7 @@ func (s *vts) settle(c *r2.Co, x *timestamp.Txn) {
 		c.Touch(from.at, 8)
 		before := from.settled
 		if from.settle(x.TS.Counter()); from.settled == before {
-			return // whoever has the number that is missing installs this one too
+			return // the transaction with the missing number installs this one too
 		}
 		r.stamp, r.deps = timestamp.Slotted(uint16(x.TS.Slot()), from.settled), nil
 	}
@@ -201,10 +201,10 @@ func (t *slot) settle(number uint64) {
 	}
 }
 
-// Point is StableVTS, all of it. There is no strict one: nobody knows all numbers that were drawn.
+// Point is StableVTS, all of it. There is no strict one: no machine knows all numbers that were drawn.
 func (s *vts) Point(c *r2.Co, session *timestamp.Session, f timestamp.Freshness, p *timestamp.Point) error {
 	if f == timestamp.Strict {
-		return errors.New("vector timestamps have no strict snapshots: nobody knows all numbers that were drawn; set ts.freshness=session")
+		return errors.New("vector timestamps have no strict snapshots: no machine knows all numbers that were drawn; set ts.freshness=session")
 	}
 	return s.begin(c, session, f, p)
 }

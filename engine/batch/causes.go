@@ -18,7 +18,7 @@ import (
 // Causes say what limits a system, measured as only a simulator can: with the same random streams
 // the system runs with one part of what takes time a tenth faster, and everything else as it is.
 // One part is measured the other way round: transactions keep their locks for longer than they
-// need them, which costs nobody time but who waits for the locks, and the transaction.
+// need them, which delays only transactions that wait for the locks, and the transaction itself.
 //
 // An elasticity is the change of a result relative to the change of a part, in logarithms: where a
 // part's elasticity of throughput is 0.7, one per cent less of its time gives 0.7 % more

@@ -371,7 +371,7 @@ func (o *SweepOptions) runCached(ctx context.Context, j job) (r *result.Result, 
 		return nil, false, err
 	}
 	if after, err := experiment.Inputs(j.values); err != nil || !maps.Equal(inputs, after) {
-		return r, false, nil // a file changed meanwhile: nobody knows which content the run has seen
+		return r, false, nil // a file changed meanwhile: which content the run has read is unknown
 	}
 	r.Inputs = inputs
 	return r, false, o.Cache.Put(key, r)

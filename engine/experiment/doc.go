@@ -4,8 +4,8 @@
 // which the command line, spec files, notebooks and the page's controls are generated. Resolve validates it; With puts
 // further settings onto it, which mean what they mean live; SpecOf is the shortest spec of given values.
 //
-// A Spec may list up to four systems to run side by side (systems.go): Each has a Spec for every one of them. Whoever
-// needs one system is told so by Resolve.
+// A Spec may list up to four systems to run side by side (systems.go): Each has a Spec for every one of them. Callers
+// that need one system get an error from Resolve.
 //
 // parts.go is the only list of protocols and workloads. Each brings its knobs, rules and footprint; what a change of
 // some knobs means for others is engine/knob's. Estimate tells beforehand what a spec will take.

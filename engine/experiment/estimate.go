@@ -115,8 +115,8 @@ func touched(v Knobs, f workload.Footprint, requests int64) int64 {
 	return n
 }
 
-// partOf is how much of so many bytes is touched by draws of them that are as many bytes together, where each page is as likely
-// as any other: the share of pages that no draw hits is e^(-drawn/all).
+// partOf is the expected number of bytes touched by drawn bytes of uniform draws from all bytes: the share of pages that no
+// draw hits is e^(-drawn/all).
 func partOf(all, drawn int64) int64 {
 	if all == 0 {
 		return 0

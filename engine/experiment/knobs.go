@@ -81,11 +81,11 @@ func OpenRate(v Knobs) int {
 func faultKnobs() []knob.Row {
 	return []knob.Row{
 		{Knob: knob.Knob{Name: "fault.drop", Kind: knob.Float, Default: 0.0, Min: 0.0, Max: 0.2, Label: "Datagram loss", Unit: "share", Section: "2.2.2", Group: knob.Faults, Live: true,
-			Doc: "Share of UD datagrams that the network loses; RPCs are sent again and take effect once. RC queue pairs are not affected; over TCP what is lost comes late. With one-sided logging the log ring of a thread, of 8 KB, soon is full while a reclaim of it is repeated, and its transactions wait."}},
+			Doc: "Share of UD datagrams that the network loses; RPCs are sent again and take effect once. RC queue pairs are not affected; over TCP a lost message arrives late. With one-sided logging, a thread's log ring of 8 KB fills quickly when a reclaim message is lost; transactions wait until it is resent."}},
 		{Knob: knob.Knob{Name: "fault.nic_slowdown", Kind: knob.Float, Default: 1.0, Min: 1.0, Max: 100.0, Label: "Slow RNIC", Unit: "x", Section: "2.2.1", Group: knob.Faults, Live: true,
-			Doc: "Factor by which the pipelines of one machine's RNICs are slower than the others'. 1: all are as they should be."}},
+			Doc: "Factor by which the pipelines of one machine's RNICs are slower than the others'. 1: no slowdown."}},
 		{Knob: knob.Knob{Name: "fault.nic_slowdown_node", Kind: knob.Int, Default: 0, Min: 0, Max: testbed.MaxMachines - 1, Label: "Machine with the slow RNIC", Section: "2.2.1", Group: knob.Faults, Live: true,
-			Doc: "The machine that fault.nic_slowdown is about, counted from 0."}, Inactive: noSlowNIC},
+			Doc: "The machine that fault.nic_slowdown slows down, counted from 0."}, Inactive: noSlowNIC},
 		{Knob: knob.Knob{Name: "fault.crash", Kind: knob.Int, Default: Nobody, Min: Nobody, Max: testbed.MaxMachines - 1, Label: "Crash a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
 			Doc: "Crashes this machine, counted from 0, at this instant: DRAM and caches are lost, NVM keeps its persistent domain, requests to it end with an error and those of its own clients with it. A server of an ordered store needs a log to come back with its keys (xstore.log). Shows the most recently crashed machine that is still down; -1: none."}, Inactive: noCrash, Order: true},
 		{Knob: knob.Knob{Name: "fault.restart", Kind: knob.Int, Default: Nobody, Min: Nobody, Max: testbed.MaxMachines - 1, Label: "Restart a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
@@ -100,7 +100,7 @@ func measureKnobs() []knob.Row {
 	return []knob.Row{
 		span("warmup_ns", "Warm-up", "Virtual time before a run measures. 0: automatic, at least five times the p99 latency and 1 ms, at most 1 s.", 0, 0, maxDuration),
 		span("duration_ns", "Measured interval", "Virtual time that a run measures. 0: automatic, at least 20 mean latencies and 10,000 commits, longer until the 95 % interval is narrow, at most 1 s.", 0, 0, maxDuration),
-		drainBudget(span("drain_ns", "Drain's budget", "Virtual time that the drain at the end may take until nothing is under way. When it is spent the run ends with its numbers, its checks stay incomplete, and it says what is still under way. A live change of who locks waits as long at most; then the system fails and says the same. 0: automatic, five times as long as the longest request of the measured interval took and as those under way have taken on average, at least 20 ms and at most 1 s; 1 s over TCP and with faults.", 0, 0, maxDuration)),
+		drainBudget(span("drain_ns", "Drain's budget", "Virtual time that the drain at the end may take until nothing is under way. When it is spent the run ends with its numbers, its checks stay incomplete, and it says what is still under way. A live change of the lock's primitive waits as long at most; then the system fails and says the same. 0: automatic, five times as long as the longest request of the measured interval took and as those under way have taken on average, at least 20 ms and at most 1 s; 1 s over TCP and with faults.", 0, 0, maxDuration)),
 		span("window_ns", "Window", "Length of the windows that the live page and its cards are made of, cut from virtual time 0. The interval of a run comes from spans of 10 us. An automatic span ends with a window, or with a millisecond where windows are longer.", 400_000, 1_000, MaxAutomatic),
 		{Knob: knob.Knob{Name: "timeline", Kind: knob.Bool, Default: false, Label: "Timeline", Group: knob.Measurement,
 			Doc: "The result has the throughput of each window from time 0 to the end of the measured interval, at most of the last 20,000, and what the parts of the system show of themselves in it. For runs in which something grows or gets stale, so that they are not steady. Costs no virtual time."}},
@@ -115,7 +115,7 @@ func measureKnobs() []knob.Row {
 func drainBudget(e knob.Row) knob.Row {
 	e.Inactive = func(v Knobs) string {
 		if v.Text("check") == "off" {
-			return "check is off, and such a run is not drained at its end; a live change of who locks is waited for"
+			return "check is off, and such a run is not drained at its end; a live change of the lock's primitive is waited for"
 		}
 		return ""
 	}
@@ -129,7 +129,7 @@ func noSlowNIC(v Knobs) string {
 	return ""
 }
 
-// Nobody is the value of fault.crash while all machines are up, and of
+// NoMachine is the value of fault.crash while all machines are up, and of
 // fault.restart always: a restart is done with when it has begun.
 const Nobody = -1
 
@@ -148,7 +148,7 @@ func noCrash(v Knobs) string {
 	case w.Ordered && Ordered.Of(v).Forgets(v) != "":
 		return Ordered.Of(v).Forgets(v)
 	case testbed.HasNVM(v) && !v.Bool("nvm.durability"):
-		return "nobody keeps what a crash would leave of the NVM: reset with nvm.durability=true"
+		return "what a crash would leave of the NVM is not recorded: reset with nvm.durability=true"
 	}
 	return ""
 }

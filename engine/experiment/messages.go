@@ -14,7 +14,7 @@ func R2Config(v Knobs) r2.Config {
 		c.PerMachine = append(c.PerMachine, testbed.ThreadsOf(v, m))
 	}
 	w := Workloads.Of(v)
-	if w.Transactions { // whose reclaims nobody waits for
+	if w.Transactions { // whose reclaims are not waited for
 		c.RecvDepth = r2.RecvDepths(c.PerMachine, v.Int("coroutines"), r2.RequestWindow)
 	}
 	if w.Messages != nil {

@@ -2,7 +2,7 @@ package experiment
 
 import "slices"
 
-// NodeFaults are what a change does to machines, at once: which one it crashes and which one it restarts; Nobody: none.
+// NodeFaults are what a change does to machines, at once: which one it crashes and which one it restarts; NoMachine: none.
 type NodeFaults struct{ Crash, Restart int }
 
 // NodeFaultsOf reads it from a change.
@@ -20,7 +20,7 @@ func NodeFaultsOf(set Knobs) NodeFaults {
 // None says that it does nothing.
 func (o NodeFaults) None() bool { return o.Crash == Nobody && o.Restart == Nobody }
 
-// After is who is down after it, the latest to crash last.
+// After is the machines that are down after the change, the latest crash last.
 func (o NodeFaults) After(down []int) []int {
 	down = slices.DeleteFunc(slices.Clone(down), func(m int) bool { return m == o.Restart })
 	if o.Crash != Nobody {

@@ -6,7 +6,7 @@ import (
 	"drtmx/engine/knob"
 )
 
-// What callers of the engine set knobs with and what they get back is knob's.
+// Aliases of package knob's types, for callers of the engine.
 type (
 	// Knobs are settings by knob name.
 	Knobs = knob.Values
@@ -14,9 +14,9 @@ type (
 	Knob = knob.Knob
 	// KnobState is a knob in one spec or system.
 	KnobState = knob.State
-	// AutoChoice is what a knob came to that is auto.
+	// AutoChoice is the value chosen for a knob that is set to auto.
 	AutoChoice = knob.Auto
-	// SpecError is what a person who typed something wrong gets.
+	// SpecError is the error of a bad spec: field, value, rule and next step.
 	SpecError = knob.Error
 )
 

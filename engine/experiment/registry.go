@@ -13,7 +13,7 @@ import (
 
 func init() { register() }
 
-// Plug adds protocols, stores of both kinds, workloads and schemes of timestamps to the lists of parts, as their author does who keeps them elsewhere: in a test, or in
+// Plug adds protocols, stores of both kinds, workloads and schemes of timestamps to the lists of parts, for authors that keep them elsewhere: in a test, or in
 // a command of their own. It is called while the program starts, before anything reads a spec. A name that is taken is a
 // panic.
 func Plug(protocols txn.Kinds, stores store.Kinds, ordered store.Ordered, workloads workload.Parts, schemes timestamp.Kinds) {
@@ -122,7 +122,7 @@ func IsGroup(name string) bool {
 	return r != nil && r.IsGroup()
 }
 
-// IsSwitch says whether a knob follows others while nobody names it, as an optimisation of a phase does.
+// IsSwitch says whether a knob follows others while it is not set, as an optimisation of a phase does.
 func IsSwitch(name string) bool {
 	r := knob.Find(name)
 	return r != nil && r.Follows

@@ -7,7 +7,7 @@ import (
 )
 
 // OpenRegular opens a file to read. It refuses a pipe, which may take for ever to open, and whatever else
-// is no regular file. Its error is the reason alone: who asks names the file.
+// is no regular file. Its error is the reason alone: the caller names the file.
 func OpenRegular(path string) (*os.File, error) {
 	switch i, err := os.Stat(path); {
 	case err != nil:

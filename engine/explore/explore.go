@@ -28,7 +28,7 @@ type Options struct {
 	Resume string
 	// Parallel is how many systems run at a time; 0: one per core. What comes out does not depend on it.
 	Parallel int
-	// Progress is told after every run how many of the lists with so many delays are done; nil: nobody is told.
+	// Progress is called after every run with how many of the lists with so many delays are done; nil: no progress.
 	Progress func(delays, done, total int)
 }
 

@@ -9,7 +9,7 @@ import "drtmx/engine/sim"
 // write-combining window can be filled by one core at a time.
 //
 // Contexts are driver state in host memory: opening none costs nothing, and
-// whoever posts decides whether its queue pairs belong to one. Buffers are given
+// the program that posts decides whether its queue pairs belong to one. Buffers are given
 // at a queue pair's first doorbell, not when it is made, so queue pairs that are
 // never used take none.
 type Context struct {
@@ -60,14 +60,14 @@ func (x *Context) Ring(b MMIOBuffer, core int, at, mmio sim.Time) (done sim.Time
 	return l.hold(x.machine, core, at, mmio)
 }
 
-// spinLock is a test-and-set lock: whoever finds it taken spins on its line.
+// spinLock is a test-and-set lock: a core that finds it taken spins on its line.
 //
 // Cores come to it at their local times, some of which lie ahead of others that
 // come later in the order of events. So it keeps what is booked from now on, in
 // the order of time, and a core takes the first gap that is long enough.
 type spinLock struct {
 	booked []turn
-	last   int // core that held it before everything booked, plus 1; 0: nobody
+	last   int // core that held it before everything booked, plus 1; 0: none
 }
 
 // turn is one core's time in the lock.
@@ -76,7 +76,7 @@ type turn struct {
 	core     int
 }
 
-// forget drops the turns before now: nobody comes to the lock earlier than that.
+// forget drops the turns before now: no core comes to the lock earlier than that.
 func (l *spinLock) forget(now sim.Time) {
 	n := 0
 	for n < len(l.booked) && l.booked[n].to <= now {
@@ -96,7 +96,7 @@ func (l *spinLock) hold(m *Machine, core int, at, d sim.Time) (done sim.Time) {
 	k := 0
 	for ; ; k++ {
 		length := d + m.LineFrom(before, core)
-		waits := k > 0 && l.booked[k-1].to > at // whoever finds it taken spins
+		waits := k > 0 && l.booked[k-1].to > at // a core that finds it taken spins
 		if k > 0 {
 			at = max(at, l.booked[k-1].to)
 		}

@@ -9,7 +9,7 @@ import "fmt"
 // connection manager had told: the peers' own timeouts would take seconds. Nothing
 // that is still under way changes the machine's bytes any more.
 //
-// Cores are not known here: whoever runs programs on them has to stop them.
+// Cores are not known here: the layer that runs programs on them has to stop them.
 func (m *Machine) Crash() error {
 	if err := m.Halt(); err != nil {
 		return err
@@ -48,8 +48,8 @@ func (m *Machine) Restart() error {
 	return nil
 }
 
-// abandon puts a queue pair of a crashed machine into the error state. Nobody is
-// there to see completions, so none are given, and those that nobody has polled
+// abandon puts a queue pair of a crashed machine into the error state. No program is
+// there to see completions, so none are given, and those that were not polled
 // are gone.
 func (f *Fabric) abandon(h *QP) {
 	h.state |= failed

@@ -8,7 +8,7 @@
 // New builds a cluster from a Profile. A Machine has a Memory, in which memory
 // is allocated and registered, and NICs, on which completion queues and queue
 // pairs are made. Requests are posted with PostSend and PostRecv and come back
-// through a CQ, which can schedule an event for whoever waits (Arm). Nothing
+// through a CQ, which can schedule an event for a waiting thread (Arm). Nothing
 // here knows of threads: cores pay for verbs in engine/r2, with the CPUCosts of
 // their machine, and for loads and stores with what Machine.Access says. With an
 // Exploration single messages are held back, and the order of accesses is noted.
@@ -56,7 +56,7 @@
 //     stores and clwb go through the core's write-combining buffers, which drain in
 //     no order. Writes that an RNIC has posted are limited in number; those of less
 //     than a line are read and merged first, some at a time, and performed in order.
-//     Memory of the other socket is behind an interconnect: who reads a line there
+//     Memory of the other socket is behind an interconnect: a core that reads a line there
 //     to change it owns it, which its home notes in a directory beside the data, and
 //     lines that are written without being read are tracked, only so many at once.
 //     DDIO is a switch of each socket.

@@ -91,7 +91,7 @@ func (x *Exploration) Hold(at sim.Time) sim.Time {
 	return at
 }
 
-// requester names who has posted a verb. Queue pairs belong to threads.
+// requester names the thread that has posted a verb. Queue pairs belong to threads.
 func requester(v *verb) uint64 { return 1<<63 | uint64(v.from)<<32 | uint64(v.qpn) }
 
 // verb notes what a verb has read or written at the responder.
@@ -143,7 +143,7 @@ const orderSeed = 0x9e3779b97f4a7c15
 // Order is a hash of what has been noted.
 func (x *Exploration) Order() uint64 {
 	slices.SortStableFunc(x.spans, func(a, b edge) int {
-		if a.at == b.at && a.end != b.end { // who begins as another ends has not begun later
+		if a.at == b.at && a.end != b.end { // a transaction that begins as another ends has not begun later
 			return map[bool]int{true: 1, false: -1}[a.end]
 		}
 		return cmp.Compare(a.at, b.at)

@@ -65,7 +65,7 @@ type Fabric struct {
 	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp, kAdmit sim.Kind
 	kSoftirq                                                                       sim.Kind // without RDMA
 
-	explored *Exploration // nil: nobody explores
+	explored *Exploration // nil: no exploration
 
 	torn    bool
 	loss    uint32 // ppm

@@ -27,7 +27,7 @@ type NIC struct {
 	owned    []sim.Time // by slot: when the store of the atomic under way is through
 	slotMask space.Addr
 	granule  uint
-	qps      []*QP  // by number; 0 is nobody
+	qps      []*QP  // by number; 0 is none
 	datagram []bool // by number: whether it is a UD or TCP queue pair
 	contexts contexts
 	misses   []uint32 // requests that wait to have their contexts fetched
@@ -86,9 +86,9 @@ func (n *NIC) slot(a space.Addr) space.Addr {
 	return (g ^ g>>9 ^ g>>18) & n.slotMask
 }
 
-// hold takes the conflict slot of an address from t on for d, behind whoever
+// hold takes the conflict slot of an address from t on for d, behind the verb that
 // has it, and returns when it begins. Slots are taken in the order of arrival
-// at the RNIC, so booking ahead is exact; whoever could not begin at once although
+// at the RNIC, so booking ahead is exact; a verb that could not begin at once although
 // its slot is idle comes later, see tooEarly.
 func (n *NIC) hold(a space.Addr, t, d sim.Time) sim.Time {
 	s := &n.slots[n.slot(a)]
@@ -293,7 +293,7 @@ func (f *Fabric) admit(number uint32) {
 }
 
 // back has the requests behind one that was let in and has to be sent again come
-// again as well: its receiver was not ready, or nobody answers. They waited for room
+// again as well: its receiver was not ready, or its machine is down. They waited for room
 // behind it, and would overtake it.
 func (f *Fabric) back(n *NIC, r *QP, i uint32) {
 	l := &r.lanes[arriving]

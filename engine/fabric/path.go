@@ -255,7 +255,7 @@ func (f *Fabric) onAnswer(i uint32) {
 }
 
 // finish takes data and completion of a response to the requester's memory.
-// Nobody looks at either before the completion is visible, so what happens
+// No program looks at either before the completion is visible, so what happens
 // there needs no event of its own.
 func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 	c := &f.cost

@@ -74,7 +74,7 @@ const (
 // lane is a point that the packets of one queue pair pass in order. When one
 // has to wait (for a context, for its retransmission), it holds the lane up.
 type lane struct {
-	until sim.Time // nobody may pass up to here
+	until sim.Time // no message may overtake up to here
 	first uint32   // the verb that is waited for, or none
 }
 
@@ -143,7 +143,7 @@ func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 }
 
 // Connect joins two queue pairs of one connected transport. Of a machine that is
-// down nobody answers: the other end is severed from the start.
+// down there is no answer: the other end is severed from the start.
 func Connect(a, b *QP) error {
 	switch {
 	case a.transport != b.transport:

@@ -16,7 +16,7 @@ func (f *Fabric) onRx(i uint32) {
 	n := r.nic
 	if v.flags&entered == 0 {
 		f.enter(n, v, now, f.requestTime(r.transport, v))
-	} else if v.flags&orphan != 0 { // flushed while it was held up: nobody sends it again
+	} else if v.flags&orphan != 0 { // flushed while it was held up: it is not sent again
 		r.clear(arriving, i)
 		f.give(i, v)
 		return
@@ -211,7 +211,7 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	f.deliver(n, r, i, v, now, end)
 }
 
-// deliver puts a message into its buffer. Nobody looks there before the
+// deliver puts a message into its buffer. No program looks there before the
 // completion at time at, so the bytes may move now.
 func (f *Fabric) deliver(n *NIC, r *QP, i uint32, v *verb, now, at sim.Time) {
 	f.land(n, v, now)
@@ -373,7 +373,7 @@ func (f *Fabric) lineGap(v *verb) sim.Time {
 	return f.cost.pcieCQE
 }
 
-// settle ends a verb whose accesses, response and completion are through.
+// settle frees a verb whose accesses, response and completion are through.
 func (f *Fabric) settle(i uint32, v *verb) {
 	if v.flags&(memory|reply|listed) == 0 {
 		f.give(i, v)

@@ -13,7 +13,7 @@ import (
 // goes through these cores, whichever thread it is for. The messages of a connection
 // stay in one queue, so in order (RSS).
 //
-// It goes before threads: whoever runs on the core goes on behind it. After
+// It goes before threads: the thread that runs on the core goes on after it. After
 // tcp.softirq_limit without a gap the kernel leaves it to a thread of its own, ksoftirqd,
 // and the scheduler gives the core to both in turns; here a message then takes twice
 // as long, and the other thread has one half. That lasts until the queue is empty, which

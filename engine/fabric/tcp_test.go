@@ -214,7 +214,7 @@ func TestTCPClosedWindow(t *testing.T) {
 	}
 }
 
-// A machine that is off gets nothing, and nobody waits for it for ever.
+// A machine that is off gets nothing, and no client waits for it for ever.
 func TestTCPOff(t *testing.T) {
 	b := newSockets(t, Config{})
 	b.receive(0, 1)

@@ -12,7 +12,7 @@ const WriteSkew = "write-skew"
 // kinds with them.
 var Showable = []string{G0, G1a, G1b, G1c, LostUpdate, GSingle, G2, WriteSkew}
 
-// Shows is a sentence on what the workload can show, "" where nobody said.
+// Shows is a sentence on what the workload can show, "" where it is not stated.
 func (r *Report) Shows() string {
 	switch {
 	case r == nil || r.CanShow == nil:

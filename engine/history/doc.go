@@ -4,8 +4,8 @@
 // A version of a record is its key and the sequence in its header. A committed
 // transaction says which versions it saw, and for each record it wrote, which
 // version it replaced by which. That gives the order of the versions without
-// guessing, and with it the dependency graph of Adya: ww from a writer to who
-// overwrote it, wr from a writer to its readers, rw from a reader to who
+// guessing, and with it the dependency graph of Adya: ww from a writer to the one that
+// overwrote it, wr from a writer to its readers, rw from a reader to the one that
 // overwrote what it had read. Strict serialisability adds real time: who ended
 // before another began comes before it. Times are of one virtual clock, in ps,
 // so these edges are exact.
@@ -14,7 +14,7 @@
 // that the weakest isolation level forbids, with a shortest cycle), real-time
 // contradictions, reads of aborted (G1a) and intermediate (G1b) versions, lost
 // updates, and what can only come from a broken protocol: versions installed
-// twice or not advanced, versions that nobody installed, overwritten versions
+// twice or not advanced, versions that were never installed, overwritten versions
 // that were never committed, and versions with two values, where the transactions
 // give sums of them: the graph is one of versions, and what a body computed from a
 // value that did not belong to its version would pass unseen. A history without any of them has a serial order
@@ -44,7 +44,7 @@
 //     it is part of are not.
 //
 // This rests on Begin being called for every attempt. Without it the recorder
-// cannot know who is on the way: versions of unknown origin are then judged only
+// cannot know which attempts are on the way: versions of unknown origin are then judged only
 // by Finish, and stay in memory until then. What two bounds cost, and when, is
 // said at Options.Capacity and Options.Keys.
 //
@@ -58,7 +58,7 @@
 // follows from two fresh ones together is held against Options.Claim.
 //
 // A snapshot reads versions that were overwritten long ago, so horizon and window are not enough: Needs says what it
-// may lack, and that stays in the window until every snapshot to come has it. Whoever reads an older version than that
+// may lack, and that stays in the window until every snapshot to come has it. A snapshot that reads an older version than that
 // has read what the system was free to collect (version-lost). So a window misses no cycle through a snapshot: it
 // would have to enter what was dropped by such a read, and that is seen on the spot.
 //
@@ -73,7 +73,7 @@
 //
 //   - Reads of attempts that did not commit are not checked (no opacity).
 //   - Predicates are not recorded: phantoms are seen only as versions of records.
-//     Version 0 is a record that nobody has inserted yet; of one that was deleted, the
+//     Version 0 is a record that was not inserted yet; of one that was deleted, the
 //     deletion is the version that a later read or insert of the key finds.
 //   - A read of a version that the transaction installed itself says nothing and
 //     is ignored, and so is the order of its writes in the list.

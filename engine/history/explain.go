@@ -74,7 +74,7 @@ func (r *Recorder) noteStale(ks *keyState, seq uint64, wrote bool) {
 		return
 	}
 	if ks.baseEnd >= n.begin {
-		return // it may have been active then, and nobody waited for it
+		return // it may have been active then, and was not waited for
 	}
 	r.judge(n.level, r.opt.Writers, Anomaly{
 		Kind: kind,

@@ -87,7 +87,7 @@ type Txn struct {
 	// a record all the same. A correct protocol has none.
 	Writes []Write
 	// Sums of the values, see Sum, in the order of Reads and of Writes: of none, or of
-	// all. 0 is that of a value nobody looked at.
+	// all. 0 is that of a value that was not looked at.
 	ReadSums, WriteSums []uint64
 }
 
@@ -115,7 +115,7 @@ const (
 // each. Kinds that oracles invent for Note break every claim.
 const (
 	DuplicateVersion = "duplicate-version" // any: two installs of one version, or one that did not advance it
-	UnknownVersion   = "unknown-version"   // any: a version that nobody installed
+	UnknownVersion   = "unknown-version"   // any: a version that was never installed
 	VersionLost      = "version-lost"      // any: a snapshot has an older version than any snapshot may need
 	DirtyWrite       = "dirty-write"       // any: overwrote a version that was never committed
 	WrongValue       = "wrong-value"       // any: a version with another value than its writer gave it, or another reader saw

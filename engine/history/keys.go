@@ -3,20 +3,20 @@ package history
 import "math/bits"
 
 // keyState is what is known of one record: the newest version whose writer has
-// left the window (or that nobody wrote), and the versions still in the window.
+// left the window (or that was never written), and the versions still in the window.
 type keyState struct {
 	key     Key
 	base    uint64 // sequence of that version
 	baseEnd int64  // End of its writer, or one of the two below
 	baseID  uint64 // ID of its writer
-	baseSum uint64 // of its value, 0 if nobody said
+	baseSum uint64 // of its value, 0 if unknown
 	newest  int32  // versions in the window, by falling sequence
 	round   uint32 // the check before which the record was last touched
 }
 
 const (
 	noBase = -1 << 63   // baseEnd: nothing is known
-	unborn = noBase + 1 // baseEnd: nobody wrote it
+	unborn = noBase + 1 // baseEnd: it was never written
 )
 
 func (ks *keyState) hasBase() bool { return ks.baseEnd != noBase }

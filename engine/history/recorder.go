@@ -81,7 +81,7 @@ type Recorder struct {
 	round  uint32
 	purged uint32 // round of the last forgetting
 
-	needed     func(stamp uint64) bool // nil: nobody reads snapshots
+	needed     func(stamp uint64) bool // nil: there are no snapshots
 	unheld     bool                    // no longer asked
 	hash       uint64
 	stale      uint64 // snapshots older than their begin
@@ -221,7 +221,7 @@ func (r *Recorder) fold(t *Txn) {
 	r.hash = max(h, 1)
 }
 
-// Wants says that accesses to k are checked: whoever records one may spare itself the sum
+// Wants says that accesses to k are checked: the caller may spare itself the sum
 // of its value otherwise.
 func (r *Recorder) Wants(k Key) bool { return r.opt.Mode != Off && r.keep(k) }
 
@@ -272,7 +272,7 @@ func (r *Recorder) key(k Key) int32 {
 	return i
 }
 
-// settle makes seq the base of a record that has none, if it can be its initial
+// settle makes seq the base of a record without one, if it can be its initial
 // version without looking further.
 func (r *Recorder) settle(ks *keyState, seq uint64) {
 	if !ks.hasBase() && r.opt.Initial != 0 && !r.forgot && (seq == r.opt.Initial || seq == 0) {
@@ -431,7 +431,7 @@ func (r *Recorder) missable(stamp uint64) bool {
 }
 
 // decide looks at the versions that were touched but not installed. One of them
-// per record may be the initial version; of the others nobody knows where they
+// per record may be the initial version; of the others it is unknown where they
 // come from, once every attempt is recorded that can have installed them.
 func (r *Recorder) decide(horizon int64, final bool) {
 	w := &r.now
@@ -496,8 +496,8 @@ func (r *Recorder) turn() {
 	}
 }
 
-// passedBy looks at the versions that nobody has installed and that are older than one which is about
-// to leave the window. Nobody will: whoever overwrote such a version would have to follow those who
+// passedBy looks at the versions that were never installed and that are older than one which is about
+// to leave the window. They never will be: a transaction that overwrote such a version would have to follow those that
 // read it, and have stayed with them. It is the last chance, for they are left out of the next window.
 func (r *Recorder) passedBy() {
 	w := &r.now
@@ -591,7 +591,7 @@ func (r *Recorder) forget() {
 
 // Needs says which stamps of committed transactions some snapshot that is not recorded yet may lack: they stay in
 // the window. A snapshot that reads what only a transaction overwrote of which that was denied is VersionLost. Nil:
-// nobody reads snapshots.
+// there are no snapshots.
 func (r *Recorder) Needs(f func(stamp uint64) bool) { r.needed = f }
 
 // Restamp says that snapshots which begin from now on have everything that is recorded, whatever its stamps, as if

@@ -11,7 +11,7 @@ import (
 // Report is what the checks of a run say; it marshals as "checks" of a result.
 type Report struct {
 	Mode         Mode              `json:"mode"`
-	Claimed      Claim             `json:"claimed"`                      // "" where transactions are not judged: there are none, or nobody looks
+	Claimed      Claim             `json:"claimed"`                      // "" where transactions are not judged: there are none, or checks are off
 	Writers      Claim             `json:"claimed_of_writers,omitempty"` // of read-write transactions among one another, where it is more
 	OK           Verdict           `json:"ok"`
 	Transactions uint64            `json:"transactions"`              // committed and checked
@@ -20,7 +20,7 @@ type Report struct {
 	Count        uint64            `json:"anomaly_count"`             // all of them
 	Stale        uint64            `json:"stale_snapshots,omitempty"` // of those, snapshots that lack what had ended before they began, and may
 	Overflowed   bool              `json:"window_overflow,omitempty"` // see Options.Capacity
-	CanShow      []string          `json:"can_show,omitzero"`         // of Showable, those that the workload's transactions can have at all; nil: nobody knows
+	CanShow      []string          `json:"can_show,omitzero"`         // of Showable, those that the workload's transactions can have at all; nil: unknown
 	Invariants   map[string]bool   `json:"invariants,omitempty"`
 	Violated     map[string]string `json:"violated,omitempty"`            // of the invariants that do not hold: the rule, and where it is broken
 	AtDrain      bool              `json:"invariants_at_drain,omitempty"` // they need a cluster at rest and are not judged before

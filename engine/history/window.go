@@ -10,7 +10,7 @@ type window struct {
 	accs     []access
 	versions []version
 	aborts   []abort
-	open     []int32 // versions that were touched before anybody installed them
+	open     []int32 // versions that were touched before they were installed
 	fresh    int     // transactions of LevelFresh
 }
 
@@ -53,7 +53,7 @@ type version struct {
 	older   int32 // next version of the key in the window
 	flags   uint8
 	told    bool   // that it has two values
-	sum     uint64 // of its value, 0 if nobody said
+	sum     uint64 // of its value, 0 if unknown
 }
 
 const (
@@ -137,7 +137,7 @@ func (w *window) firstToucher(n int32) (t int32, wrote bool) {
 	return t, wrote
 }
 
-// holdTouchers keeps whoever read or overwrote version n.
+// holdTouchers keeps the transactions that read or overwrote version n.
 func (w *window) holdTouchers(n int32) {
 	v := &w.versions[n]
 	if v.over != none {
@@ -157,7 +157,7 @@ func (w *window) addRead(v int32) {
 }
 
 // addWrite makes the last transaction the writer of version v over version old,
-// as far as nobody else is.
+// as far as no other one is.
 func (w *window) addWrite(v, old int32) {
 	t := int32(len(w.txns) - 1)
 	w.accs = append(w.accs, access{version: v, other: old, txn: t, write: true})

@@ -1,14 +1,14 @@
 package knob
 
 // What a change of some knobs means for the others: here, and nowhere else. A knob may set others (Row.Sets), be
-// derived from others (Row.Derived), or follow others while nobody names it (a Follower's business).
+// derived from others (Row.Derived), or follow others while it is not set (a Follower's business).
 
 // Follower keeps values true that follow from others, after each change.
 type Follower struct {
 	// Values is told of a change of resolved values: set is what it named, before is how the values were below
 	// it, with a preset of the same change already in them.
 	Values func(before, v, set Values)
-	// Spec is told of a change of a spec, which knows only what somebody has set: it forgets of spec what the
+	// Spec is called with a change of a spec, which has only what was set: it forgets of spec what the
 	// change makes impossible. nil: nothing.
 	Spec func(spec, set Values)
 }

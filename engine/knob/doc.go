@@ -1,7 +1,7 @@
 // Package knob says what can be set in a system: names, kinds, ranges, units and defaults, how typed text
 // becomes a value, and the error of one that cannot be.
 //
-// Whoever acts on a knob owns it: a protocol, a store, a workload or the engine makes its rows, with their
+// The part that acts on a knob owns it: a protocol, a store, a workload or the engine makes its rows, with their
 // documentation and the reasons why they may have no effect. Register puts them on the list from which
 // the command line, spec files, notebooks and the page take theirs.
 //

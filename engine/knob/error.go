@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Error is what a person who typed something wrong gets: one line with the field, its value,
+// Error is the error of a bad spec: one line with the field, its value,
 // the rule that it breaks and the next step.
 type Error struct {
 	Field string // the knob or key, "" where the whole document is meant

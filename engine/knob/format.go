@@ -36,7 +36,7 @@ func Readable(name string, v any) any {
 func Format(knob string, v any) string {
 	v = Readable(knob, v)
 	if f, ok := v.(float64); ok && math.Abs(f) >= 1 {
-		return strconv.FormatFloat(f, 'f', -1, 64) // nobody types 1e+09
+		return strconv.FormatFloat(f, 'f', -1, 64) // 1e+09 is hard to read
 	}
 	return fmt.Sprint(v)
 }

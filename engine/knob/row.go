@@ -24,7 +24,7 @@ type Row struct {
 	Design  bool
 	Neutral any                // a value that changes nothing: how it reads where its members differ
 	Derived func(v Values) any // what it reads: it only says what others are. nil: what it was set to
-	Follows bool               // it follows others while nobody names it
+	Follows bool               // it follows others while it is not set
 	File    func(v any) string // the file that a value names, whose content decides like a knob; "": it names none. nil: no value does
 	Order   bool               // a command rather than a setting: what it reads is not what it was set to
 }
@@ -64,7 +64,7 @@ func Forget() {
 	clear(byName)
 }
 
-// Beside says who finds knobs that are not in the list, for there are too many.
+// Beside finds knobs that are not in the list, for there are too many.
 func Beside(find func(name string) *Row) { beside = find }
 
 // Rows are the list, in the order of the page.

@@ -11,7 +11,7 @@ import (
 const ArrayEntryBytes = 8
 
 // Array is a location cache as in the released code: an array with a place for each record of other machines that was there from the
-// start, filled before anything runs. Nothing is ever given up for something else. Who looks goes to one place, which is a line
+// start, filled before anything runs. Nothing is ever evicted. A lookup goes to one place, which is a line
 // of memory, and finds the location unless the record was deleted since; records that come later have no place.
 //
 // The simulator stores where it differs from the start.

@@ -10,7 +10,7 @@ import (
 )
 
 // Audit looks at the rows of a table at rest. Every row is of one record that the index has, or free, or used up;
-// a free row holds no record, on no replica. Rows of records that nobody inserted or deleted are not looked at.
+// a free row holds no record, on no replica. Rows of records that were never inserted or deleted are not looked at.
 func (t *Table) Audit(bad func(text string)) {
 	for _, shards := range t.shards {
 		for _, s := range shards {

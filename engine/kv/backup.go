@@ -89,7 +89,7 @@ func (t *Table) BackupAddr(c *r2.Co, machine int, key uint64, row uint32) (a r2.
 	return b.rowAddr(s, row-1), row <= s.rowEnd
 }
 
-// AheadBackup asks the host for what BackupAddr, and who goes to the row then, will need.
+// AheadBackup asks the host for what BackupAddr, and then the access to the row, will need.
 func (t *Table) AheadBackup(machine int, key uint64, row uint32) {
 	b := t.backupOn(machine, key)
 	if b == nil {

@@ -124,7 +124,7 @@ func (h *chain) change(node uint64, e edit) {
 	}
 }
 
-// changeWide is change of a wide node: the slot's line, which nobody looks at whose key is not in the first line; then the first line, at
+// changeWide is change of a wide node: the slot's line, which a reader skips unless its key is in the first line; then the first line, at
 // once.
 func (h *chain) changeWide(node uint64, e edit) {
 	c, a := h.c, h.s.nodeAddr(node)

@@ -20,7 +20,7 @@
 //
 // Only the server's CPU changes its hash table: Insert and Remove run there, in a handler or in a local
 // transaction, under a latch per chain. READs take no latch. A node carries a version, odd
-// while somebody changes it, and what else shows that a READ met a change (see bucket): it is repeated. Records never move
+// while it is being changed, and what else shows that a READ met a change (see bucket): it is repeated. Records never move
 // between slots, so a lookup that passes intact nodes to the end of the chain is right that the key is missing: there
 // was a moment during the lookup when it was.
 //
@@ -29,7 +29,7 @@
 // share a version, which lies apart, so that other machines can name it; tree and version change at one instant.
 //
 // Insert gives a key a free row and a slot, and leaves it to the caller to make a record of it: until then the row is not
-// live. Remove takes the slot away and Free the row. Both leave the lock of whoever calls them in the row.
+// live. Remove takes the slot away and Free the row. Both leave the caller's lock in the row.
 //
 // Between finding a row and reading it, or for as long as a location stays in a cache, the record may be deleted and
 // its row given to another. Deletes count in the row's incarnation, the upper bits of its sequence. Slots, replies
@@ -37,7 +37,7 @@
 //
 // # Memory
 //
-// Nothing is computed or stored for records that nobody touched. The hash function is a keyed bijection, so the
+// Nothing is computed or stored for untouched records. The hash function is a keyed bijection, so the
 // content of a bucket is the inverse images of its hash values, and a block of buckets, of overflow buckets or of rows
 // is a pure function of its number. A table of 1.6 million records of 24 bytes on four machines, three replicas, costs
 // 115 MB for rows and 390 MB for buckets when all is touched, 70 MB if they are packed; nothing at the start. A server's own lookups in a table
@@ -51,14 +51,14 @@
 //
 // # Limits and simplifications
 //
-//   - Regions do not meet each other: who comes to a tree while another one works there does not wait. Nodes of trees are no registered
+//   - Regions do not meet each other: a handler that comes to a tree while another one works there does not wait. Nodes of trees are no registered
 //     bytes. An inner node is as near to each socket, whose cache has it; leaves are dealt to the sockets.
 //   - Keys have 55 bits, row and node numbers 32; values of a table have one length.
 //   - Nodes that were added to a chain are never taken out again. Their slots are reused.
 //   - Servers and clients agree on addresses, sizes and initial counts without messages.
 //   - Free lists are kept in private memory: charged, not in registered bytes.
 //   - A row holds 65,535 records one after the other and is not used again then.
-//   - Who walks a chain of several nodes while it changes may be told that a key is missing in a version of the
+//   - A lookup that walks a chain of several nodes while it changes may be told that a key is missing in a version of the
 //     gap that only the first node had: see store.Unsettled.
 //   - Hash values of records that were there from the start, and of keys that may come and are numbered
 //     (store.Growing), come from the bijection, those of other keys from an ordinary hash function. Hash values are sparse (1 in 8 to 16 used), which makes bucket occupancy slightly more

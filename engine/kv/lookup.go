@@ -108,7 +108,7 @@ func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err er
 	return Location{}, false, fmt.Errorf("table %s key %d: %w after %d attempts", t.spec.Name, key, store.ErrBusy, maxAttempts)
 }
 
-// look looks for a key in the node at an address, line by line. v is the node's version, odd if somebody is changing it.
+// look looks for a key in the node at an address, line by line. v is the node's version, odd while it is being changed.
 func (s *shard) look(c *r2.Co, load func(c *r2.Co, a r2.Addr, n int) []byte, a r2.Addr, key uint64) (r Ref, found bool, v, link uint32) {
 	line := load(c, a, lineBytes)
 	v, link = version(line), next(line)
@@ -132,7 +132,7 @@ func (s *shard) look(c *r2.Co, load func(c *r2.Co, a r2.Addr, n int) []byte, a r
 }
 
 // lookupFixed is LookupLocal of a record in a hash table that never changes. Where the record is follows from its hash
-// value, so the lines on the way are charged, and their bytes, which somebody would have to compute first, are not looked
+// value, so the lines on the way are charged, and their bytes, which would have to be computed first, are not looked
 // at.
 func (t *Table) lookupFixed(c *r2.Co, key uint64) (loc Location, ok bool) {
 	s, j, initial := t.shardOf(key)

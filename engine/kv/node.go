@@ -12,8 +12,8 @@ import (
 //	offset 4   next    u32  number of the next node of the chain + 1, 0 at the end
 //	offset 8   keys    4 x u64  valid bit 63 | key 63 bits
 //
-// A packed node is two such lines of four slots. Both carry the version, so that one READ of the node shows whether somebody was changing
-// it; next is in the first alone. Behind the keys each has
+// A packed node is two such lines of four slots. Both carry the version, so that one READ of the node shows whether it was being changed
+// meanwhile; next is in the first alone. Behind the keys each has
 //
 //	offset 40  rows    4 x u32
 //	offset 56  incarnations 4 x u16
@@ -27,7 +27,7 @@ import (
 // The first line has all that says which keys are there. A slot's line is written before its key comes into the first one, and a READ that
 // brings a slot's line of another key is repeated.
 //
-// Who changes a chain holds the latch: an odd version in the first line of its first node.
+// A handler that changes a chain holds the latch: an odd version in the first line of its first node.
 type bucket struct {
 	bytes int // of a node: what a lookup READs
 	slots int

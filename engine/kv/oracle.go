@@ -8,7 +8,7 @@ import (
 )
 
 // The functions of this file are for checks and displays: they charge nothing, and they do not bring blocks into
-// being, so a run is the same whether or not somebody looks.
+// being, so a run is the same whether or not it is called.
 
 // Find is where a record is now.
 func (t *Table) Find(key uint64) (Location, bool) {
@@ -21,7 +21,7 @@ func (t *Table) Find(key uint64) (Location, bool) {
 	for node, depth := place, 0; ; depth++ {
 		a := s.nodeAddr(node)
 		if !mem.Materialized(a) {
-			// Nobody came this far down the chain, so from here on it is as at the start.
+			// No operation came this far down the chain, so from here on it is as at the start.
 			return s.location(homeRef(j)), initial && (depth == 0 || slices.Index(s.membersOf(place), j) >= depth*s.slots)
 		}
 		b := s.nodeNow(node)

@@ -7,7 +7,7 @@ import "slices"
 const longSpan = 1024
 
 // roster lists the entries of sets that are kept in bits, by number. A small cache over large tables
-// has sets of millions of hash values, and every newcomer wants to know who is there.
+// has sets of millions of hash values, and every new one has to be compared with them.
 type roster struct {
 	numbers []uint64 // setEntries for each set, the first of them valid
 	counts  []uint8
@@ -21,7 +21,7 @@ func newRoster(s *scatter) *roster {
 	return &roster{make([]uint64, s.places*setEntries), make([]uint8, s.places)}
 }
 
-// of is who is in a set, in no order.
+// of is the members of a set, in no order.
 func (l *roster) of(set uint64) []uint64 {
 	return l.numbers[set*setEntries:][:l.counts[set]]
 }

@@ -157,7 +157,7 @@ func (t *Table) insertTree(c *r2.Co, key uint64, own []byte, seen uint64) (store
 	a, header := s.rowAddr(row), t.layout.Header
 	stamp := binary.LittleEndian.Uint64(c.Peek(a+r2.Addr(header.Stamp), 8))
 	header.Taken(own, stamp)
-	c.Poke(a, own) // the row is nobody's, and its lock word stays one that is taken
+	c.Poke(a, own) // the row is free, and its lock word stays one that is taken
 	ref := NewRef(row, record.Incarnation(stamp))
 	x.Insert(at, entryOf(s, ref))
 	x.charge(c, &x.nodes, lineBytes)
@@ -265,7 +265,7 @@ func (t *Table) linesOfTree(s *shard, key uint64, f func(machine int, a r2.Addr,
 	}
 }
 
-// eachEntry calls f with the records of a shard in the leaves that somebody has visited.
+// eachEntry calls f with the records of a shard in the leaves that were visited.
 func (s *shard) eachEntry(f func(key uint64, r Ref)) {
 	s.tree.EachMade(func(e store.Entry) {
 		if e.Value>>48 == uint64(s.socket) {

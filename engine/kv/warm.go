@@ -35,7 +35,7 @@ func (x *Cache) open(set uint64) {
 		}
 	}
 	x.absent = absent
-	for _, popular := range []bool{len(absent) > room, false} { // with room for all nobody has to come first
+	for _, popular := range []bool{len(absent) > room, false} { // with room for all the order does not matter
 		for i, n := range absent {
 			if room <= 0 {
 				return

@@ -5,5 +5,5 @@
 // difference of two. The Ring keeps the last windows in little memory. Spans keep the measured interval in equal parts,
 // from which intervals of confidence come.
 //
-// Nothing here has an effect on a run: what is measured does not depend on who looks.
+// Nothing here has an effect on a run: what is measured does not depend on its readers.
 package measure

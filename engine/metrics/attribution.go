@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Phase is the part of a transaction to which a span of its time belongs. Those who pass through phases make them known
+// Phase is the part of a transaction to which a span of its time belongs. Parts whose time passes in phases make them known
 // with NewPhase; what belongs to none of them is PhaseOther, and Backoff comes between two attempts.
 type Phase uint8
 

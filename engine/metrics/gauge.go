@@ -68,7 +68,7 @@ func (g *Gauge) Key() string { return g.Part + "." + g.Name }
 // cumulative, but for a level.
 type Reading struct{ N, Of float64 }
 
-// Readings are those of all gauges at one moment; a gauge that nobody reads has none.
+// Readings are those of all gauges at one moment; a gauge that was not read has none.
 type Readings struct {
 	of    []Reading
 	read  []bool
@@ -94,7 +94,7 @@ func (r *Readings) Add(g *Gauge, n, of float64) {
 type Gauged interface{ Gauges(r *Readings) }
 
 // Between is what the gauges show of the time between two moments, ps apart, in the order in which they were made known.
-// NaN is nothing: nobody read it, or there was nothing to take a share of.
+// NaN is nothing: it was not read, or there was nothing to take a share of.
 func Between(from, to *Readings, ps int64) []float32 {
 	out := make([]float32, len(to.of))
 	for i := range out {
@@ -131,7 +131,7 @@ func busiest(from, to *Readings, gauge int) float32 {
 		case from == nil:
 		case gauge < len(from.parts) && k < len(from.parts[gauge]):
 			a = from.parts[gauge][k]
-		default: // nobody has read it then
+		default: // it was not read then
 			continue
 		}
 		if of := b.Of - a.Of; of > 0 {

@@ -2,7 +2,7 @@ package mvcc
 
 import "fmt"
 
-// Audit looks at a store at rest, and calls bad with a sentence for each place that is reserved, each old version that nobody will
+// Audit looks at a store at rest, and calls bad with a sentence for each place that is reserved, each old version that no snapshot will
 // collect, and each snapshot that still waits.
 func (s *Store) Audit(bad func(text string)) {
 	for _, m := range s.machines {
@@ -11,14 +11,14 @@ func (s *Store) Audit(bad func(text string)) {
 				continue
 			}
 			if h.reserved != 0 {
-				bad(fmt.Sprintf("%d places for old versions of table %d on machine %d are reserved, and nobody writes", h.reserved, id, m.id))
+				bad(fmt.Sprintf("%d places for old versions of table %d on machine %d are reserved, and no transaction writes", h.reserved, id, m.id))
 			}
 			if used := h.used(); used != h.retired.len() {
 				bad(fmt.Sprintf("%d old versions of table %d are on machine %d, and %d wait to be collected", used, id, m.id, h.retired.len()))
 			}
 		}
 		if n := len(m.queues); n > 0 {
-			bad(fmt.Sprintf("snapshots wait at %d rows of machine %d, and nobody holds a lock", n, m.id))
+			bad(fmt.Sprintf("snapshots wait at %d rows of machine %d, and no lock is held", n, m.id))
 		}
 	}
 }

@@ -16,7 +16,7 @@
 //	wait    for the holder of the write lock, if there is one whose stamp may be smaller
 //	read    the youngest version whose stamp is visible; nothing is there if there is none
 //
-// It waits at most once per record, for whoever locks after the claim has a larger stamp. It does not wait where the present version
+// It waits at most once per record, for a transaction that locks after the claim has a larger stamp. It does not wait where the present version
 // is beyond it, for what overwrites that is as well: so a snapshot that is older than the last write of a record never waits. Figure
 // 5-9 looks at the tuple timestamp for this, which another snapshot may have raised (ts.variant=as-published-wait). A key that
 // is not there is claimed by the guard of its gap, which an insert reads once the new row can be found.

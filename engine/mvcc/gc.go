@@ -21,7 +21,7 @@ type tomb struct {
 	ts    uint64
 }
 
-// background is what a machine does from time to time: it says what its snapshots may still need, and collects what nobody
+// background is what a machine does from time to time: it says what its snapshots may still need, and collects what no snapshot
 // needs any more.
 func (s *Store) background(c *r2.Co) {
 	m := s.machines[c.Machine()]
@@ -143,7 +143,7 @@ func (s *Store) Missable(stamp timestamp.Stamp) bool {
 // Bound is how stale a read of a snapshot that begins now is at most.
 func (s *Store) Bound() (ns int64, ok bool) { return s.scheme.Bound() }
 
-// collect frees the old versions that nobody needs, and then tombstones.
+// collect frees the old versions that no snapshot needs, and then tombstones.
 func (s *Store) collect(c *r2.Co, m *machine) {
 	for _, t := range s.db.Tables() {
 		h := m.heaps[t.ID]
@@ -172,7 +172,7 @@ func (s *Store) collectEntries(c *r2.Co, m *machine) {
 	}
 }
 
-// bury takes a tombstone out of its table. It is false if somebody holds its lock.
+// bury takes a tombstone out of its table. It is false if its lock is held.
 func (s *Store) bury(c *r2.Co, x *tomb) bool {
 	if c.Load64(x.row+seqAt) != x.seq {
 		return true // a record again, and the tombstone is an old version

@@ -116,7 +116,7 @@ func (s *Store) Cancel(c *r2.Co, t *txn.Table) {
 	h.reserved--
 }
 
-// used counts the versions that are there, room the places that nobody has reserved.
+// used counts the versions that are there, room the places that are not reserved.
 func (h *heap) used() int { return h.fresh - len(h.free) }
 
 func (h *heap) room() int { return max(h.count-h.used()-h.reserved, 0) }
@@ -152,7 +152,7 @@ type Version struct {
 }
 
 // Install makes a version the present one of a row of c's machine, whose lock its transaction holds and for which it has
-// reserved, if the row holds a version at all. Who reads without a lock finds the old version in the row, or an odd
+// reserved, if the row holds a version at all. A reader without a lock finds the old version in the row, or an odd
 // sequence and the old version in the chain, or the new one.
 func (s *Store) Install(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, v Version) {
 	old, tail := c.Load64(row+seqAt), tailOf(t)

@@ -11,14 +11,14 @@ import (
 )
 
 // DEP_READ by a READ, which is ours: the thesis's is an RPC. There is nothing for a CPU to do where a claim would change nothing, for
-// the tuple timestamp is no less than the snapshot's point already, and where nobody holds the lock. Lock and tuple timestamp are in
+// the tuple timestamp is no less than the snapshot's point already, and where the lock is free. Lock and tuple timestamp are in
 // one line, so a READ sees them at one moment, and it sees the rest of the row then or later. What it brings is what DEP_READ had
-// read that claimed and looked at the lock at that moment: who locks the record afterwards has a stamp larger than
-// the tuple timestamp, and who has released it before has installed all. Where the present version is beyond the point, so is whatever
+// read that claimed and looked at the lock at that moment: a transaction that locks the record afterwards has a stamp larger than
+// the tuple timestamp, and one that has released it before has installed all. Where the present version is beyond the point, so is whatever
 // follows on it, and the row's tail has the answer if that is young enough: then neither lock nor claim matters. Where
-// the answer is not in the row, or nobody knows where the row is, the snapshot asks by RPC.
+// the answer is not in the row, or its location is unknown, the snapshot asks by RPC.
 //
-// Schemes whose snapshots do not claim, or wait for nobody, have the same READ without what they do not look at.
+// Schemes whose snapshots do not claim, or do not wait, have the same READ without what they do not look at.
 
 // ReadsBy says whether snapshots READ records whose locations the cache of their machine has.
 func (s *Store) ReadsBy(oneSided bool) { s.oneSided = oneSided }
@@ -135,7 +135,7 @@ func (s *Store) alreadyClaimed(tuple uint64, p []uint64) bool {
 // nobodyHolds says that a snapshot would not wait for a lock.
 func (s *Store) nobodyHolds(lock uint64) bool { return !s.traits.Waits || !s.host.Busy(lock) }
 
-// inOnePiece says that the version of a row was in place before the rest of it was read, and that nobody had begun to overwrite it
+// inOnePiece says that the version of a row was in place before the rest of it was read, and that no transaction had begun to overwrite it
 // by then.
 func inOnePiece(row, again []byte, tail record.Tail) bool {
 	switch {

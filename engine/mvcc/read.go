@@ -12,8 +12,8 @@ import (
 	"drtmx/engine/wire"
 )
 
-// DEP_READ (§5.3.2) on the CPU of a record's primary. Pass 1 claims all records of a request and finds out whom to wait
-// for; pass 2 reads, when nobody is left, and never waits.
+// DEP_READ (§5.3.2) on the CPU of a record's primary. Pass 1 claims all records of a request and finds the transactions to wait
+// for; pass 2 reads, when none is left, and never waits.
 
 // A request is the number of words of the point, these words, and the records: table 8 bits | key 56 bits. A reply has
 // a head of each record: what was found and its row, and the value follows; or that the row was taken from the record meanwhile, so that it
@@ -56,7 +56,7 @@ func (s *Store) look(c *r2.Co, t *txn.Table, key uint64) (store.Location, bool) 
 	return loc, ok
 }
 
-// claimThenLook claims a row and then looks whether somebody holds its lock. It is false if the row is not the record's any
+// claimThenLook claims a row and then looks whether its lock is held. It is false if the row is not the record's any
 // more.
 func (s *Store) claimThenLook(c *r2.Co, m *machine, at store.Location, p []uint64, w *waiter) bool {
 	before := s.claimRow(c, at.Addr, p)
@@ -73,7 +73,7 @@ func (s *Store) claimRow(c *r2.Co, row r2.Addr, p []uint64) (before uint64) {
 	return before
 }
 
-// holder queues the snapshot if somebody holds the lock of a row who may install what it has to see.
+// holder queues the snapshot if the lock of a row is held by a transaction that may install what it has to see.
 func (s *Store) holder(c *r2.Co, m *machine, at store.Location, tuple uint64, p []uint64, w *waiter) bool {
 	w.passed = s.settler != nil && !s.waits(tuple, nil, p)
 	if s.traits.Waits && s.host.Busy(s.head(c, at.Addr)) {
@@ -160,7 +160,7 @@ func (s *Store) answer(c *r2.Co, w *waiter) {
 	})
 }
 
-// waiter is one that nobody uses.
+// waiter is one that is not in use.
 func (m *machine) waiter() *waiter {
 	w := &waiter{}
 	if n := len(m.spare); n > 0 {

@@ -13,15 +13,15 @@ import (
 
 // Readers of records, for a scheme whose writers depend on those that have read what they overwrite (timestamp.Traits.Readers). Stamps of
 // different workers are not comparable, so a record cannot have one timestamp of all that have read it. It has the largest
-// number of each slot: whoever depends on that one depends on those before it.
+// number of each slot: a transaction that depends on that one depends on those before it.
 //
 //	a reader    enters its stamp where another scheme raises a timestamp: before it checks that what it read is still so
 //	            (OCC), or before it releases the lock (2PL)
-//	a writer    gets the readers that are entered when it has the lock (Under); who enters later fails its check. They come
+//	a writer    gets the readers that are entered when it has the lock (Under); a reader that enters later fails its check. They come
 //	            back with the acknowledgement of its versions, and go to the oracle with its other dependencies
 //	a gap       has readers as records do, those that have found nothing; an insert gets them once its row is found (Fill)
 //
-// Whom a transaction depends on has had its locks before it had its own. So no two wait for each other at the oracle.
+// The transactions that one depends on have had their locks before it had its own. So no two wait for each other at the oracle.
 // A reader is forgotten when all snapshots to come have it.
 
 // readers are those of a record or a gap, the largest stamp of each slot.

@@ -103,7 +103,7 @@ func (s *Store) eachRow(f func(machine int, t *txn.Table, row r2.Addr, primary b
 	return nil
 }
 
-// unstamped is the scheme of ts.scheme=none, where records have versions all the same: all have stamp 0, and nobody reads
+// unstamped is the scheme of ts.scheme=none, where records have versions all the same: all have stamp 0, and no snapshot reads
 // old ones.
 type unstamped struct{}
 

@@ -6,7 +6,7 @@ import (
 	"drtmx/engine/txn"
 )
 
-// Which version a snapshot has read is in no message: values and stamps are. An oracle brings it from where it is read to who asked. Nothing of it takes time.
+// Which version a snapshot has read is in no message: values and stamps are. An oracle brings it from where it is read to the transaction that asked. Nothing of it takes time.
 
 // tell finds the transaction that asked for a record.
 func (s *Store) tell(from r2.Peer, t *txn.Table, key uint64, at store.Ref, v found) {

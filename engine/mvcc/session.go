@@ -84,7 +84,7 @@ func (x *session) Eager(bool) bool { return true }
 // Start leaves the newest record to the next Fetch, with others.
 func (x *session) Start(*txn.Access) {}
 
-// Write refuses: who writes needs the session of the host.
+// Write refuses: a transaction that writes needs the session of the host.
 func (x *session) Write(a *txn.Access) error {
 	return fmt.Errorf("write of key %d of table %s in a snapshot: run it as read-write", a.Key, a.Table.Name)
 }

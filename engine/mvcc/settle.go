@@ -10,8 +10,8 @@ import (
 // Settler is a Host whose transactions have begun to write a record before they hold anything: it waits itself for those that a
 // snapshot has to wait for.
 type Settler interface {
-	// Settle waits for whoever has begun to write one of some records by now, on the CPU of their primary. Each is table 8 bits |
-	// key 56 bits. It tells how many of the records had somebody to wait for, and how long these took together.
+	// Settle waits for all transactions that have begun to write one of some records by now, on the CPU of their primary. Each is table 8 bits |
+	// key 56 bits. It returns for how many of the records it waited, and how long these took together.
 	Settle(c *r2.Co, items []byte) (blocked int, waited r2.Time)
 }
 
@@ -33,7 +33,7 @@ func (s *Store) serveSettled(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	s.settle(c, w.heeds)
 	p, items = s.parse(m, c, req) // others have used its memory meanwhile
 	for i := range w.at {
-		if x := &w.at[i]; !x.ok { // who has begun to insert it has done so
+		if x := &w.at[i]; !x.ok { // the transaction that had begun to insert it has done so
 			t, key := s.item(items[i*readItem:])
 			x.loc, x.ok = s.look(c, t, key)
 		}
@@ -43,7 +43,7 @@ func (s *Store) serveSettled(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	return n
 }
 
-// settle waits, and counts.
+// settle waits for the writers of records, and counts.
 func (s *Store) settle(c *r2.Co, items []byte) {
 	if !s.traits.Waits || len(items) == 0 {
 		return
@@ -53,7 +53,7 @@ func (s *Store) settle(c *r2.Co, items []byte) {
 	s.stats.WaitPS += waited
 }
 
-// settleLocal is that of the records of the own machine.
+// settleLocal waits for writers of the records on the own machine.
 func (x *session) settleLocal(first int) {
 	x.items = x.items[:0]
 	for _, a := range x.set[first:] {

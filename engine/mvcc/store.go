@@ -16,7 +16,7 @@ import (
 
 // Host is what a concurrency control says of its lock words.
 type Host interface {
-	// Busy says of a lock word that somebody holds it who may be about to install a version.
+	// Busy says of a lock word that its holder may be about to install a version.
 	Busy(lock uint64) bool
 	// Take locks a row of c's machine for the collector, if it is free, with that word. Gone says that the row it has so
 	// locked holds no record any more.
@@ -24,7 +24,7 @@ type Host interface {
 	Gone(c *r2.Co, row r2.Addr)
 }
 
-// Waited is a bit of a lock word: a snapshot waits for its holder, who calls Released when it has let go.
+// Waited is a bit of a lock word: a snapshot waits for its holder, which calls Released when it has released it.
 const Waited = uint64(1) << 62
 
 // Options of a Store.
@@ -174,7 +174,7 @@ func (s *Store) use() error {
 	if !ok {
 		return fmt.Errorf("ts.scheme %s: it was not opened; set oracle=true if it needs one, and reset", name)
 	}
-	for _, other := range timestamp.Names() { // who goes gives back what who comes takes
+	for _, other := range timestamp.Names() { // the scheme that leaves frees what the new one needs
 		if y, ok := s.schemes[other].(timestamp.Switched); ok && other != name {
 			y.Switch(false)
 		}

@@ -8,7 +8,7 @@ import (
 	"drtmx/engine/r2"
 )
 
-// Stuck says for what snapshots and writers wait, for who finds that nothing ends: the locks that snapshots wait for, what the scheme
+// Stuck says for what snapshots and writers wait, for the watchdog that finds that nothing ends: the locks that snapshots wait for, what the scheme
 // waits for, and whose snapshots keep a heap full. At most a few sentences; a nil store has none.
 func (s *Store) Stuck(few int) (out []string) {
 	if s == nil {
@@ -45,7 +45,7 @@ func (s *Store) stuckAtLocks() []string {
 	for _, p := range places {
 		who, held := s.db.Protocol().Locked(s.cl.Mem(p.machine).Bytes(p.row, s.db.Protocol().Header().Bytes))
 		if !held {
-			who = "nobody: its holder has let go and told none of them"
+			who = "no transaction: its holder has released it and woken none of them"
 		}
 		out = append(out, fmt.Sprintf("%d snapshots wait for the lock of key %d of table %s on machine %d since %d ns, which is held by %s",
 			p.n, p.first.key, p.first.of.Name, p.machine, p.first.since/r2.Nanosecond, who))

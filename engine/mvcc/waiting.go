@@ -18,7 +18,7 @@ type waiter struct {
 	passed bool   // the last of them is one whose writers are not waited for
 	heeds  []byte // the others, for a Settler
 
-	table *txn.Table // the record that pass 1 is at, for those who ask who waits for what
+	table *txn.Table // the record that pass 1 is at, for Stuck
 	key   uint64
 }
 
@@ -101,7 +101,7 @@ func (s *Store) Released(c *r2.Co, row r2.Addr) {
 	}
 }
 
-// Unlock releases a lock of c's machine that is held with that word, and whoever waits for it.
+// Unlock releases a lock of c's machine that is held with that word, and wakes the snapshots that wait for it.
 func (s *Store) Unlock(c *r2.Co, row r2.Addr, word uint64) {
 	if c.LocalCAS(row, word, 0) != word {
 		c.Store64(row, 0)

@@ -47,7 +47,7 @@ func (s *session) holding() []*hold {
 	return s.list
 }
 
-// postWriteBack posts {WRITE value, WRITE free to the lock word}. They execute in order, so who
+// postWriteBack posts {WRITE value, WRITE free to the lock word}. They execute in order, so a transaction that
 // finds the lock free finds the new value too.
 func (s *session) postWriteBack(a *access) {
 	wire.Put64(a.Out, a.free)

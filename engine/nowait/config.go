@@ -86,7 +86,7 @@ type Config struct {
 	AsPublished bool
 }
 
-// Default has all optimisations on that need nobody's consent: all but passive acknowledgement
+// Default has all optimisations on that are always correct: all but passive acknowledgement
 // and speculation, as the presets of engine/occ.
 func Default() Config {
 	c := Config{Settings: txn.Settings{CacheEnabled: true}}

@@ -13,7 +13,7 @@
 //
 // In a row that was never reused the free word is 0 and an exclusive lock is the CAS 0 -> 1. With
 // the incarnation in the word, the CAS of a location that is stale fails by itself. A free row
-// is held exclusively, by nobody.
+// is held exclusively, by no transaction.
 //
 // # The protocol
 //
@@ -99,7 +99,7 @@
 // # Left out, and caveats
 //
 //   - The paper's single WRITE of lock and row: where a row passes a line the word is free before
-//     the rest of the value is there (Config.AsPublished). On the profiles here nobody sees that:
+//     the rest of the value is there (Config.AsPublished). On the profiles here no transaction sees that:
 //     an RNIC's CAS crosses PCIe twice before the READ behind it is executed, which takes longer than
 //     the last lines of a row of 4 KB, unless the bus is narrow.
 //   - The gaps of one server share 16,384 lock words: two that share one exclude each other.

@@ -11,7 +11,7 @@ import (
 )
 
 // A record that is missing has no row to lock. What is locked in its place is its gap: the bucket chain
-// where it would be. Who has found nothing shares that lock (in mode E has it alone), who inserts has
+// where it would be. A transaction that has found nothing shares that lock (in mode E has it alone), one that inserts has
 // it alone, until the end of the transaction. So nothing that was found missing comes into being
 // meanwhile. Deletes need no lock but that of the record: the missing stay missing.
 //
@@ -177,7 +177,7 @@ func (s *session) wonLock(h *hold, want lock) bool {
 	return true
 }
 
-// lockWord locks the word of a gap of the machine, of which somebody has a lock already.
+// lockWord locks the word of a gap of the machine, of which another transaction has a lock already.
 func lockWord(c *r2.Co, word r2.Addr, has, want lock) bool {
 	expect, to := uint64(0), exclusiveBit
 	switch {

@@ -304,7 +304,7 @@ func (s *session) got(a *access, value []byte) {
 }
 
 // refused deals with a lock word that is not what it should be: the location is stale and the record
-// stays wanted, or somebody else holds it.
+// stays wanted, or another transaction holds it.
 func (s *session) refused(a *access, word uint64) {
 	a.State = txn.Wanted
 	if holds(word, a.loc.Ref) {
@@ -317,7 +317,7 @@ func (s *session) refused(a *access, word uint64) {
 	a.located = false
 }
 
-// Write takes the exclusive lock of a record that was read under a shared one: nobody may share it.
+// Write takes the exclusive lock of a record that was read under a shared one: no other transaction may share it.
 func (s *session) Write(x *txn.Access) error {
 	a := s.accessOf(x)
 	if a.held != shared {

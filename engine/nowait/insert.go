@@ -20,9 +20,9 @@ import (
 // back. A delete has the record's exclusive lock. When the transaction is committed, the record is
 // taken out and its row freed.
 //
-// The word of a free row has the next incarnation and is held exclusively, by nobody. So no CAS of a
+// The word of a free row has the next incarnation and is held exclusively, by no transaction. So no CAS of a
 // location that is stale succeeds, and RNIC atomics never contend with the CPU's stores for a word
-// that is free. A row that was not used before has the word 0, and nobody knows where it is.
+// that is free. A row that was not used before has the word 0, and its location is unknown to all.
 
 func toPlace(a *access) bool  { return a.Place && !a.placed }
 func toDelete(a *access) bool { return a.Delete && a.Out != nil }
@@ -105,7 +105,7 @@ func (s *session) lockInsertGaps() error {
 	return s.tx.Failed()
 }
 
-// gapTaken ends the attempt because somebody else has a lock of a gap.
+// gapTaken ends the attempt because another transaction has a lock of a gap.
 func (s *session) gapTaken(h *hold) {
 	for _, a := range s.set {
 		if toPlace(a) && s.p.lockOf(a.Table.Store.Gap(a.Key)) == h.at {

@@ -111,7 +111,7 @@ func (p *protocol) NeedsDrain(to txn.Config) bool {
 	return ok && NeedsDrain(*p.cfg, c)
 }
 
-// Session is a coroutine's.
+// Session makes the session in which a coroutine runs its transactions.
 func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	c := tx.Co()
 	s := &session{p: p, tx: tx, c: c, cache: p.db.Cache(c.Machine()), log: p.logs.Writer(c)}
@@ -139,7 +139,7 @@ func (p *protocol) Backups(primary int) []int { return p.logs.Backups(primary) }
 // LogFull counts how often a transaction found a log ring full.
 func (p *protocol) LogFull() uint64 { return p.logs.Full() }
 
-// lost notes that a lock is gone which somebody was to hold on a machine. One loss leads to others, and
+// lost notes that a lock is gone which a transaction was to hold on a machine. One loss leads to others, and
 // a report has room for few anomalies: the first ones are noted.
 func (p *protocol) lost(machine int, held lock, word uint64) {
 	if p.losses++; p.losses > mostLosses {

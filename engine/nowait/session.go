@@ -49,7 +49,7 @@ type access struct {
 // hold is a lock of the attempt: the word, and what a request about it has brought.
 type hold struct {
 	at     r2.Loc
-	free   uint64 // the word while nobody holds it
+	free   uint64 // the word while it is free
 	held   lock
 	expect uint64 // what the CAS under way expects to find
 	asked  bool   // by the inserts that are being made
@@ -196,7 +196,7 @@ func (s *session) abort() {
 	}
 }
 
-// conflict ends the attempt because somebody else holds a record.
+// conflict ends the attempt because another transaction holds a record.
 func (s *session) conflict(a *access) error {
 	s.tx.Met(&a.Access, 0)
 	return s.tx.Fail(txn.ErrAborted)

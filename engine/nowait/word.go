@@ -13,7 +13,7 @@ const (
 	oneHolder    = uint64(2) // what a shared holder adds
 
 	incarnationShift = 48
-	stateMask        = uint64(1)<<incarnationShift - 1 // who holds it
+	stateMask        = uint64(1)<<incarnationShift - 1 // its holder
 )
 
 // lock is how a record is held.
@@ -27,7 +27,7 @@ const (
 
 func (l lock) String() string { return [...]string{"none", "shared", "exclusive"}[l] }
 
-// freeWord is the word of the record at a location while nobody holds it.
+// freeWord is the word of the record at a location while it is not locked.
 func freeWord(r store.Ref) uint64 { return uint64(r.Incarnation()) << incarnationShift }
 
 // versionOf is the version of a record in a replica's word: by the incarnation of its row, then by
@@ -45,7 +45,7 @@ func (l lock) taken(word uint64) uint64 {
 	return word + oneHolder
 }
 
-// holders says who holds a record with this word, "" if nobody does.
+// holders says who holds a record with this word, "" if it is free.
 func holders(word uint64) string {
 	switch state := word & stateMask; {
 	case state == 0:

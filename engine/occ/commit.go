@@ -11,7 +11,7 @@ import (
 
 // The commit phase (§4.3.3): write the records back and release their locks.
 // The transaction is decided before, when the backups have the log, so with
-// passive ACK nobody waits here.
+// passive ACK there is no wait here.
 
 // passive says that the client goes on while the write set is written back.
 func (s *session) passive() bool {
@@ -65,7 +65,7 @@ func (s *session) writeBackOne(a *access) {
 }
 
 // postWriteBack posts {WRITE sequence and value, WRITE 0 to the lock}. They
-// execute in order, so who finds the lock free finds the new version too.
+// execute in order, so a transaction that finds the lock free finds the new version too.
 func (s *session) postWriteBack(a *access) {
 	l := s.c.List(a.loc.Loc, true)
 	l.Write(at(a.loc, seqAt), a.Out)

@@ -51,7 +51,7 @@
 //	Commit      inserted rows are written back like others; deleted records are taken out
 //	            and their rows freed, for the next insert
 //
-// A gap is as coarse as a bucket: an insert aborts those who missed another key there.
+// A gap is as coarse as a bucket: an insert aborts those that missed another key there.
 // A transaction that only saw that one record is missing needs no validation, if one READ said so.
 //
 // # Who owns a lock word

@@ -55,7 +55,7 @@ func (s *session) Fetch(first int, parallel bool) error {
 			s.lockedOut(first, 0)
 			return s.tx.Fail(txn.ErrAborted)
 		}
-		if stale == left { // their locations are forgotten: nobody holds them
+		if stale == left { // their locations are forgotten: they are not locked
 			continue
 		}
 		s.lockedOut(first, s.cfg.ReadRetryNS*r2.Nanosecond)
@@ -261,7 +261,7 @@ func (s *session) acceptLookup(a *access) (more bool) {
 	return false
 }
 
-// acceptRead takes a row that a READ fetched, if nobody held or wrote it. A
+// acceptRead takes a row that a READ fetched, if it was not locked or being written. A
 // torn row may slip through: its sequence is then older than its value and
 // validation rejects it.
 func (s *session) acceptRead(a *access) {

@@ -23,10 +23,10 @@ import (
 // A delete locks and checks the record like an update. When the transaction is committed,
 // the record is taken out and its row freed.
 //
-// The lock word of a free row is not 0 but that of whoever freed it, and an insert replaces
-// it by its own. So a CAS of somebody who remembers the location fails until the new
+// The lock word of a free row is not 0 but that of the transaction that freed it, and an insert replaces
+// it by its own. So a CAS of a transaction that remembers the location fails until the new
 // record is live, and the RNIC's atomics never contend with the CPU's stores for a lock that is free. A
-// row that was not used before has lock word 0, and nobody knows where it is.
+// row that was not used before has lock word 0, and its location is unknown to all.
 
 // gaps are the gaps that an attempt, or a request, has changed by its inserts, one after the other.
 type gaps []gapChange
@@ -37,7 +37,7 @@ type gapChange struct {
 	before, after uint32
 }
 
-// expect is the version that a gap has which had another one before the changes. If somebody else
+// expect is the version that a gap has which had another one before the changes. If another transaction
 // changed it too, it has yet another.
 func (g gaps) expect(at r2.Loc, seen uint32) uint32 {
 	for i := range g {
@@ -162,7 +162,7 @@ func (s *session) took(a *access, x store.Change, err error) {
 	}
 }
 
-// settle gives an insert its row.
+// settle notes the row of an insert.
 func (s *session) settle(a *access, at store.Ref) {
 	a.loc, a.located = a.Table.Store.Location(a.Key, at), true
 	wire.Put64(a.Out, s.p.h.Born(at.Incarnation()))
@@ -178,7 +178,7 @@ func (s *session) clash(a *access) {
 	s.tx.Fail(txn.ErrAborted)
 }
 
-// insertBehind is the store's Insert for one who has inserted others before.
+// insertBehind is the store's Insert for an attempt that has inserted others before.
 func (c *Config) insertBehind(co *r2.Co, before *gaps, t *txn.Table, key uint64, own []byte, seen uint64) (store.Change, error) {
 	gap := t.Store.Gap(key)
 	switch {

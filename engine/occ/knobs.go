@@ -45,7 +45,7 @@ func phaseRows(load testbed.LoadOf, def knob.Values) []knob.Row {
 	}
 	return []knob.Row{
 		row("execution", "Execution", "4.3.1", "How a read-write transaction fetches records. hybrid: one READ when the location cache knows the address, an RPC when not.", read),
-		row("lock", "Lock (write set)", "4.3.2", "Who locks the write set: the RNIC with CAS, or the owner's CPU in an RPC. The two are not atomic with each other, so a change waits until no lock is held.", both),
+		row("lock", "Lock (write set)", "4.3.2", "How the write set is locked: by the RNIC with CAS, or by the owner's CPU in an RPC. The two are not atomic with each other, so a change waits until no lock is held.", both),
 		row("validation", "Validation (read set)", "4.3.2", "How the versions of records that were only read are checked again: a 16-byte READ each, or an RPC per machine.", both),
 		row("logging", "Logging", "4.3.4", "How the write set reaches the backups' ring-buffer logs: a WRITE per backup, or an RPC that copies it.", both),
 		row("commit", "Commit", "4.3.3", "How updates are written back and unlocked: two WRITEs on one queue pair, or an RPC per machine.", both),
@@ -68,7 +68,7 @@ func messageRows(load testbed.LoadOf) []knob.Row {
 	}
 	return []knob.Row{
 		{Knob: knob.Knob{Name: "rpc.charge_per_record", Kind: knob.Bool, Default: false, Label: "Execution charged per record", Section: "4.3.1", Group: knob.Phases, Live: true,
-			Doc: "Charges a handler the execution time of Table 4-2 for each record that a message asks for. Off, for each message: by the sizes of the released code's messages the table's SmallBank asks for 1.95 records with one."},
+			Doc: "Charges a handler the execution time of Table 4-2 for each record that a message asks for. Off: once per message. (By the sizes of the released code's messages, SmallBank in the table fetches 1.95 records per message.)"},
 			Inactive: unless("nothing is fetched by RPC", func(c Config) []Prim { return []Prim{c.Execution, c.RORead} })},
 		{Knob: knob.Knob{Name: "rpc.commit_together", Kind: knob.Bool, Default: false, Label: "One commit message", Section: "4.3.3", Group: knob.Phases, Live: true,
 			Doc: "Commit by RPC sends one message per machine with all its records. Off, one message per record, as the released code: its sizes are the payloads of Table 4-2."},

@@ -50,7 +50,7 @@ func (s *session) conflict() error {
 }
 
 // lockInserts locks the records that the transaction inserts, for readers to see
-// that somebody is at it. Nobody else can be about to write them, so the CPU
+// that it is being written. No other transaction can be about to write them, so the CPU
 // stores the lock word even where the RNIC locks. For the same reason it need not
 // wait for the core's local time, here and in writeBackInserts: a reader finds the
 // record locked, or sees all of it, a little earlier than it would.

@@ -120,7 +120,7 @@ func (p *protocol) Set(cfg txn.Config) error {
 	return nil
 }
 
-// Session is a coroutine's.
+// Session makes the session in which a coroutine runs its transactions.
 func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	c := tx.Co()
 	s := &session{p: p, tx: tx, c: c, cache: p.db.Cache(c.Machine()), log: p.logs.Writer(c)}
@@ -152,7 +152,7 @@ func (p *protocol) Backups(primary int) []int { return p.logs.Backups(primary) }
 func (p *protocol) LogFull() uint64 { return p.logs.Full() }
 
 // metBy is Tx.Met for a handler that finds the conflict: the reply does not say at
-// which record it was, so the simulator looks up who asked. Nothing of it takes time
+// which record it was, so the simulator looks up the session that asked. Nothing of it takes time
 // or is on the wire.
 func (p *protocol) metBy(from r2.Peer, machine int, row r2.Addr) {
 	list := p.sessions[from.Machine][from.Thread]

@@ -12,7 +12,7 @@ import (
 // ReadCommitted is the protocol without the validation of what was only read (§5.5): no transaction aborts
 // for a record that it does not write, so nothing that serialises can be much faster. It is incorrect and
 // there for reference. A transaction reads what others have committed, but of different moments; what it writes is locked and has
-// its version checked, so no update is lost. It waits for a record that somebody has locked: the owner may have committed
+// its version checked, so no update is lost. It waits for a record that is locked: the owner may have committed
 // already, with what it wrote still on its way, and a READ could bring a part of that.
 var ReadCommitted = txn.Kind{
 	Name:  "rc",
@@ -65,7 +65,7 @@ func withoutValidation(all []txn.Choice) (list []txn.Choice) {
 }
 
 // postRowTwice READs a row that may come torn, and then its header again: no validation follows that finds out which row is not of one
-// moment. Who writes the row changes its sequence first: if that is still what it was, nobody has begun to in between.
+// moment. A writer of the row changes its sequence first: if that is still what it was, no transaction has begun to in between.
 func (s *session) postRowTwice(a *access) {
 	a.head = nil
 	if a.Table.Constant || record.OneLine(uint64(a.loc.Addr), a.Table.RowBytes) {

@@ -108,7 +108,7 @@ func (s *session) Start(*txn.Access) { s.begin(s.set[len(s.set)-1], s.enterFetch
 // Write has nothing to do: the write set is locked at the end.
 func (s *session) Write(*txn.Access) error { return nil }
 
-// Abandon waits for requests whose answers nobody wants: they write into buffers
+// Abandon waits for requests whose answers are not needed: they write into buffers
 // that the next attempt uses.
 func (s *session) Abandon() {
 	for _, a := range s.set {

@@ -125,8 +125,8 @@ func (s *session) certifyVersioned() error {
 	return nil
 }
 
-// certifyReadsVersioned is certify of an attempt that has written nothing. It comes before whoever overwrites what it has read, and
-// that one's stamp has to be larger than those of what it has read. Where writers depend on readers it has one, and whoever overwrites
+// certifyReadsVersioned is certify of an attempt that has written nothing. It comes before every transaction that overwrites what it has read, and
+// that one's stamp has to be larger than those of what it has read. Where writers depend on readers it has one, and a transaction that overwrites
 // two records of which it has read one depends on what wrote the other.
 func (s *session) certifyReadsVersioned() error {
 	scheme := s.p.mv.Scheme()

@@ -9,7 +9,7 @@ import (
 )
 
 // Who locks, claims, reads at a point or installs does more than a verb can where records have versions (§5.3.2): these
-// phases are two-sided then. Hybrid reads of snapshots are ours, and nobody's default: a READ does where the claim would change nothing.
+// phases are two-sided then. Hybrid reads of snapshots are ours, and no preset's default: a READ does where the claim would change nothing.
 
 // handlesVersions says whether a phase is one of them.
 func handlesVersions(p metrics.Phase) bool {
@@ -23,7 +23,7 @@ func withVersions(p metrics.Phase, prim Prim) bool {
 	return !handlesVersions(p) || prim == TwoSided || prim == Hybrid && p == txn.RORead
 }
 
-// followVersions moves the phases that nobody has named, as a preset's, to what records with versions need, and back to the
+// followVersions moves the phases that were not set, as a preset's, to what records with versions need, and back to the
 // preset's when they have none any more.
 func followVersions(before, v, set knob.Values) {
 	if !hasVersions(v) && !hasVersions(before) {
@@ -72,7 +72,7 @@ const maxInline = 3
 // inlineRow is the knob of the old versions that a row has beside it.
 func inlineRow(load testbed.LoadOf) knob.Row {
 	return knob.Row{Knob: knob.Knob{Name: "ts.inline", Kind: knob.Int, Default: 0, Min: 0, Max: maxInline, Label: "Old versions in the row", Section: "5.3.2", Group: knob.Timestamps,
-		Doc: "How many old versions lie behind the present one in its row, for snapshots that READ it (phase.ro_read=hybrid). With any, one READ of a row in several lines does, for its end says whether it came in one piece; without, a second one follows."},
+		Doc: "How many old versions are stored behind the current one in its row, for snapshots that READ it (phase.ro_read=hybrid). With at least one, a single READ suffices: the row's tail shows whether it was torn. With none, a second READ validates a row of several lines."},
 		Inactive: func(v knob.Values) string {
 			switch l := load(v); {
 			case !hasVersions(v):

@@ -54,7 +54,7 @@ func (p *protocol) lockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	return back
 }
 
-// lockThenLook locks a record, checks that it is as it was read, and then looks at its timestamps: who raises them from
+// lockThenLook locks a record, checks that it is as it was read, and then looks at its timestamps: a reader that raises them from
 // now on finds the lock.
 func (p *protocol) lockThenLook(c *r2.Co, row r2.Addr, seq, word uint64) (tuple, version uint64, won bool) {
 	if c.LocalCAS(row+lockAt, 0, word) != 0 {
@@ -98,7 +98,7 @@ func (p *protocol) validateVersions(c *r2.Co, from r2.Peer, req, rep []byte) int
 	return 1
 }
 
-// raiseThenCheck claims all and then looks: who changes any of it from now on has a larger stamp.
+// raiseThenCheck claims all and then looks: a transaction that changes any of it from now on has a larger stamp.
 func (p *protocol) raiseThenCheck(c *r2.Co, from r2.Peer, ts uint64, items []byte) bool {
 	p.raiseAll(c, ts, items)
 	return p.checkAll(c, from, items)

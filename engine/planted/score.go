@@ -59,7 +59,7 @@ func (p *plantation) edit(trials []Trial) error {
 	return err
 }
 
-// only builds the tests of some packages with all bugs in them, for who looks for a test that catches one.
+// only builds the tests of some packages with all bugs in them, to look for a test that catches one.
 func (p *plantation) only(trials []Trial, pkgs []string) error {
 	if err := p.edit(trials); err != nil {
 		return err

@@ -131,9 +131,9 @@ func (cl *Cluster) pair(id uint64) *queuePair {
 	return &cl.pairs[n/pairBlock][n%pairBlock]
 }
 
-// append adds a work request. It signals one when too many were not: their
-// places in the send queue come back only with a later completion, and so do their
-// buffers, of which few in each of a thousand queue pairs are all that there are.
+// append adds a work request. It signals one when too many were not: unsignaled
+// requests keep their places in the send queue, and pin their buffers, until a later
+// completion. With a thousand queue pairs even a few buffers each exhaust the pool.
 func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry, c *Co) {
 	if q.tail-q.head == q.room() {
 		q.grow(w.cl)

@@ -41,7 +41,7 @@ func (h Header) Freed(stamp uint64) (free uint64, ok bool) {
 	return free, ok
 }
 
-// Vacant says that a primary's row with this stamp, which is free, holds no record: nobody can lock it.
+// Vacant says that a primary's row with this stamp, which is free, holds no record: it cannot be locked.
 func (h Header) Vacant(stamp uint64) bool {
 	if h.inLock() {
 		return stamp&1 != 0

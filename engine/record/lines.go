@@ -6,7 +6,7 @@ const versionBytes = 2
 
 // Lines is the layout of data that RNICs read across several cache lines (thesis §3.4.3, after FaRM). A READ is
 // coherent within a line only, so a 16-bit version stands at the start of the block and at the start of each further
-// line, and whoever changes the block gives all of them the next one:
+// line, and a change of the block gives all of them the next one:
 //
 //	version | data ... | version | data ... | version | data
 //	block              line               line

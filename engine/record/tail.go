@@ -2,7 +2,7 @@ package record
 
 import "encoding/binary"
 
-// Tail is what rows with Header.Inline have behind their values, for who READs a row without the CPU of its primary: the
+// Tail is what rows with Header.Inline have behind their values, for READs of a row without the CPU of its primary: the
 // youngest of its old versions, and at the very end the stamp of the present one again.
 //
 //	header | value | old version ... | stamp u64
@@ -11,7 +11,7 @@ import "encoding/binary"
 // A place has the version of the sequence beside it, which may be of another incarnation of the row, or has none. The version
 // that leaves takes the place of the lowest sequence, so the places are in no order.
 //
-// Lines are read in ascending order. Whoever installs a version writes its stamp to the end first, and then from the places to the
+// Lines are read in ascending order. A transaction that installs a version writes its stamp to the end first, and then from the places to the
 // header: a READ in which the end agrees with the header, and the sequence is even, has the row as that version left it.
 type Tail struct {
 	row         int // bytes of the row without it

@@ -15,7 +15,7 @@ const (
 	heldBit       = uint64(1) << 63
 )
 
-// Owner names who holds a lock or runs a transaction.
+// Owner names the coroutine that holds a lock or runs a transaction.
 type Owner struct {
 	Machine   uint16
 	Thread    uint8  // below MaxThreads

@@ -49,7 +49,7 @@ type Options struct {
 
 	// Store is the store of a table.
 	Store func(table uint8) store.Table
-	// Note takes in anomalies; nil: nobody does.
+	// Note takes in anomalies; nil: they are dropped.
 	Note func(history.Anomaly)
 }
 
@@ -170,7 +170,7 @@ func (l *Logs) serveLog(c *r2.Co, from r2.Peer, req, rep []byte) int {
 // serveReclaim applies an entry to the replica. Reclaims of one row may come
 // from several machines in any order: an older version never overwrites a newer, and
 // stamps of a row grow over the records that it holds one after the other.
-// Nobody else touches the entry or these rows but the machine's own handlers,
+// Nothing else touches the entry or these rows but the machine's own handlers,
 // and among them order makes no difference, so nothing here waits for the core's
 // local time.
 func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {

@@ -28,7 +28,7 @@ type placed struct {
 	pos     uint64
 }
 
-// Writer is the coroutine's. It is not to be copied once Begin was called.
+// Writer writes the log entries of one coroutine's transactions. It is not to be copied once Begin was called.
 func (l *Logs) Writer(c *r2.Co) Writer {
 	return Writer{l: l, c: c, src: &l.sources[c.Machine()][c.Thread()]}
 }
@@ -88,7 +88,7 @@ func (w *Writer) Plan(byRPC bool) error {
 	return nil
 }
 
-// Needed says that there is somebody to send the entry to.
+// Needed says that there is a backup to send the entry to.
 func (w *Writer) Needed() bool { return len(w.at) > 0 }
 
 // entryBytes is the size of the log entry.
@@ -166,7 +166,7 @@ func (w *Writer) Send(byRPC bool) error {
 	return w.c.Wait()
 }
 
-// reserveAll finds room at all backups, in the order of their numbers: who waits
+// reserveAll finds room at all backups, in the order of their numbers: a transaction that waits
 // for one ring holds room only in rings before it, so coroutines of a thread
 // cannot wait for each other in a circle.
 func (w *Writer) reserveAll() {
@@ -202,7 +202,7 @@ func (w *Writer) reserve(g *placed) {
 	}
 }
 
-// Reclaim tells the backups to apply the entry: one message each, which carries it once more or does not; nobody waits.
+// Reclaim tells the backups to apply the entry: one message each, which carries it once more or does not; it is not waited for.
 func (w *Writer) Reclaim(resend bool) {
 	for i := range w.at {
 		g := &w.at[i]

@@ -89,7 +89,7 @@ type DIMMStat struct {
 	ReadBytes  uint64  `json:"media_read_bytes"`
 	WriteBytes uint64  `json:"media_write_bytes"`
 	Buffer     float64 `json:"buffer"`       // share of its XLines that are in use
-	Dirty      float64 `json:"buffer_dirty"` // share of its bytes that the media do not have yet
+	Dirty      float64 `json:"buffer_dirty"` // share of dirty bytes, not yet written to the media
 }
 
 // PCIeStat is what RNICs moved over PCIe in a window, in words of at most 64 bytes: the words that

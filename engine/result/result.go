@@ -225,7 +225,7 @@ type Change struct {
 
 // AutoChange is a primitive that changed by itself, by what was measured.
 type AutoChange struct {
-	VirtualNS int64  `json:"virtual_ns"` // when it was decided; a change of who locks drains first
+	VirtualNS int64  `json:"virtual_ns"` // when it was decided; a change of the lock's primitive drains first
 	Phase     string `json:"phase"`
 	From      string `json:"from"`
 	To        string `json:"to"`

@@ -13,7 +13,7 @@ type recordOf struct {
 }
 
 // claims are the transactions that have started on a record and have not been executed: the last one that writes it, and
-// those after it that read it. Who wrote it before comes before these, in the graph.
+// those after it that read it. The writer before it comes before these, in the graph.
 type claims struct {
 	recordOf
 	writer    *node
@@ -24,7 +24,7 @@ type claims struct {
 
 func (x *claims) empty() bool { return x.writer == nil && len(x.readers) == 0 }
 
-// claim has a transaction claim a record, and appends whom it comes after.
+// claim has a transaction claim a record, and appends the transactions that it comes after.
 func (x *claims) claim(n *node, server int16, writes bool, edges []edge) []edge {
 	add := func(b *node) {
 		if b != nil && b != n {
@@ -55,7 +55,7 @@ func (x *claims) drop(n *node) {
 	}
 }
 
-// against is a transaction that has claimed the record against who reads or writes it, nil if there is none.
+// against is a transaction that has claimed the record in conflict with a read or a write, nil if there is none.
 func (x *claims) against(writes bool) *node {
 	switch {
 	case x == nil:

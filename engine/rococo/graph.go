@@ -113,7 +113,7 @@ func (g *graph) node(id txnID, server int16) *node {
 }
 
 // stampAll gives the transactions of a plan their timestamps, component by component: all of a cycle have larger ones than
-// all that comes before any of them, with their own cycles, and than who runs before them in the cycle. Two may meet on a record
+// all that comes before any of them, with their own cycles, and than those that run before them in the cycle. Two may meet on a record
 // and have no edge, for one in between, which its cycle moves elsewhere, has two.
 func (g *graph) stampAll(order []*node) {
 	for len(order) > 0 {
@@ -159,8 +159,8 @@ func (n *node) complete(edges []edge) {
 	n.status = max(n.status, committing)
 }
 
-// retire remembers an executed transaction for those who ask, and forgets the oldest one. Of its edges only those within its
-// component are kept: whatever else comes before it has no cycle with who asks, and is committing at least.
+// retire remembers an executed transaction for servers that ask, and forgets the oldest one. Of its edges only those within its
+// component are kept: whatever else comes before it has no cycle with the transaction asked for, and is committing at least.
 func (g *graph) retire(n *node) {
 	n.status = executed
 	n.edges = slices.DeleteFunc(n.edges, func(e edge) bool {

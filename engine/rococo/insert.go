@@ -12,7 +12,7 @@ import (
 
 // What inserts a record gives it a new row, or, where the record was deleted and snapshots may still need what was there, the
 // row of its tombstone. Pieces and bodies need no locks, but the collector of tombstones knows nothing of claims:
-// who writes over one holds the row's lock word, so that it is not taken out meanwhile.
+// a transaction that writes over one holds the row's lock word, so that it is not taken out meanwhile.
 
 // Lock words of a tombstone: it is being taken out, or written over.
 const (
@@ -20,7 +20,7 @@ const (
 	reborn    = 2
 )
 
-// birth is the row of a record that is being inserted.
+// birth is the row of a record that is being inserted, and what it follows in the history.
 type birth struct {
 	loc    store.Location
 	seq    uint64 // of its first version
@@ -36,7 +36,7 @@ func (b *birth) next(before uint64) uint64 {
 	return txn.Reborn(before, b.seq)
 }
 
-// bear gives a record that is missing its row.
+// bear inserts the row of a missing record.
 func (s *server) bear(c *r2.Co, t *txn.Table, key uint64) (b birth, err error) {
 	for {
 		own := s.buffer(c, t.RowBytes)[:s.p.header.Own]

@@ -110,7 +110,7 @@ func (s *server) compute(x *piece, value []byte) {
 }
 
 // immediately finds out what an immediate piece will give back: it runs on what those before it will leave. The record has
-// it when the transaction is executed, as its other pieces: so nobody reads what may be of half a transaction.
+// it when the transaction is executed, as its other pieces: so no transaction reads what may be of half a transaction.
 func (s *server) immediately(c *r2.Co, n *node, x *piece, edges []edge) ([]edge, error) {
 	loc, ok, err := x.table.Store.LookupLocal(c, x.key)
 	if err != nil || !ok {

@@ -112,7 +112,7 @@ func (p *protocol) NeedsDrain(to txn.Config) bool {
 	return ok && p.mv != nil && p.mv.Changes(c.Timestamps)
 }
 
-// Session is a coroutine's.
+// Session makes the session in which a coroutine runs its transactions.
 func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	c := tx.Co()
 	if c.ID() >= mostCoroutines {
@@ -121,7 +121,7 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	return &session{p: p, tx: tx, c: c}
 }
 
-// Header has a sequence, and a lock word that nobody uses; or it is that of records with versions.
+// Header has a sequence, and a lock word that is not used; or it is that of records with versions.
 func (p *protocol) Header() record.Header { return p.header }
 
 // Unserved counts nothing: a transaction ends when its servers have answered.

@@ -230,8 +230,8 @@ func (s *server) serveRead(c *r2.Co, req, rep []byte) int {
 	return n
 }
 
-// settled waits for those that have started to write records by now. It tells how many of the records have such a one, and how
-// long these took together.
+// settled waits for the transactions that have started to write records by now. It returns how many of the records have such
+// a transaction, and how long these took together.
 func (s *server) settled(c *r2.Co, items []byte) (blocked int, waited r2.Time) {
 	list := s.list()
 	var numbers []txnID

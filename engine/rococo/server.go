@@ -49,7 +49,7 @@ func (s *server) touch(c *r2.Co, name uint64) {
 	c.Touch(s.lines+r2.Addr(name*prime>>32%stateLines*lineBytes), word)
 }
 
-// buffer is memory for a row, of whoever runs; image is for what it stores.
+// buffer is memory for a row, of the running coroutine; image is for what it stores.
 func (s *server) buffer(c *r2.Co, n int) []byte { return perCoroutine(&s.rows, c, n) }
 func (s *server) image(c *r2.Co, n int) []byte  { return perCoroutine(&s.images, c, n) }
 
@@ -65,7 +65,7 @@ func perCoroutine(list *[][]byte, c *r2.Co, n int) []byte {
 	return b[:n]
 }
 
-// serveStart starts pieces of a transaction: it says whom they come after, and what immediate ones give back.
+// serveStart starts pieces of a transaction: it says which transactions they come after, and what immediate ones return.
 func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
 	c.Compute(s.p.cost.request)
 	id := txnID(wire.Get64(req))
@@ -293,7 +293,7 @@ func (s *server) await(c *r2.Co, n *node) {
 	}
 }
 
-// wake has those go on who wait for a transaction. While it wakes one that runs on another core, others come and go.
+// wake resumes the coroutines that wait for a transaction. While it wakes one that runs on another core, others come and go.
 func (s *server) wake(c *r2.Co, n *node) {
 	for left := len(n.waiters); left > 0 && len(n.waiters) > 0; left-- {
 		w := n.waiters[0]

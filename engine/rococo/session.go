@@ -110,7 +110,7 @@ func (s *session) Apply(table uint8, key uint64, op *txn.Op, input, output []byt
 	case s.whole.ran:
 		return s.tx.Fail(fmt.Errorf("piece %s of a transaction that ran as a whole: that is its only one", op.Name))
 	case op.Immediate && s.immediate:
-		// Immediate pieces run in the order in which they come. Two of a transaction could make a cycle of which nobody
+		// Immediate pieces run in the order in which they come. Two of a transaction could make a cycle of which no server
 		// can change the order any more.
 		return s.tx.Fail(fmt.Errorf("piece %s is the second immediate one of its transaction: there may be one", op.Name))
 	}
@@ -242,7 +242,7 @@ func (s *session) Commit() error {
 		err = s.stampIt()
 	}
 	if err != nil {
-		// Some servers may have run its pieces, and nobody takes them back: a machine is gone, and there is no recovery.
+		// Some servers may have run its pieces, and they are not undone: a machine is gone, and there is no recovery.
 		s.p.cl.Fail(fmt.Errorf("rococo: commit: %w", err))
 	}
 	s.tx.Decided(err)

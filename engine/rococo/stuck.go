@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Stuck says for what snapshots wait, and then for which transactions the servers' coroutines wait, for who finds that nothing ends.
+// Stuck says for what snapshots wait, and then for which transactions the servers' coroutines wait, for the watchdog that finds that nothing ends.
 // At most a few sentences.
 func (p *protocol) Stuck(few int) []string {
 	out := p.mv.Stuck(few)

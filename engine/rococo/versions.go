@@ -20,7 +20,7 @@ import (
 //	         same on all servers (graph.stampAll). Pieces install it, with what they read and write (RW2)
 //
 // A snapshot raises the timestamps of its records and then waits for those that have claimed them before, as a read-only
-// transaction without timestamps does, once: who claims them afterwards has a larger stamp.
+// transaction without timestamps does, once: a transaction that claims them afterwards has a larger stamp.
 
 // openVersions prepares what records with versions need.
 func (p *protocol) openVersions() (err error) {
@@ -31,7 +31,7 @@ func (p *protocol) openVersions() (err error) {
 	return err
 }
 
-// startHost says that nobody holds locks, and who has to be waited for all the same.
+// startHost says that there are no locks, and which transactions have to be waited for all the same.
 type startHost struct{ p *protocol }
 
 func (startHost) Busy(uint64) bool { return false }
@@ -111,7 +111,7 @@ func (s *server) reserveAll(c *r2.Co, list []*node) {
 	}
 }
 
-// reserve takes room for a version that is overwritten. Nobody can abort: where there is none it waits until some are collected.
+// reserve takes room for a version that is overwritten. Transactions cannot abort: where there is none it waits until some are collected.
 func (s *server) reserve(c *r2.Co, t *txn.Table) {
 	for polls := 0; !s.p.mv.Reserve(c, t); polls++ {
 		if polls == roomPolls {

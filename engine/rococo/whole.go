@@ -14,7 +14,7 @@ import (
 
 // A transaction whose records are all on one server, and which are known only as it goes, is one piece, of a body that runs
 // there. It begins when nothing that has started is in its way, and so it needs no place in a graph: whatever it follows has
-// been executed. It looks first and then claims all its records at one instant. Who starts afterwards comes after it.
+// been executed. It looks first and then claims all its records at one instant. A transaction that starts afterwards comes after it.
 
 // whole is what a session knows of such a transaction.
 type whole struct {

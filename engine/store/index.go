@@ -35,9 +35,9 @@ type OrderedTable interface {
 
 	// What follows is for checks: it is free of time.
 
-	// Entries calls f with the entries of a part in order. A part that nobody used has what it begins with.
+	// Entries calls f with the entries of a part in order. An unused part has what it begins with.
 	Entries(part uint64, f func(Entry))
-	// Used reports whether anybody has used a part.
+	// Used reports whether a part was used.
 	Used(part uint64) bool
 }
 
@@ -55,7 +55,7 @@ type Dated interface {
 	OrderedTable
 	// ScanAt is Scan at the point of a snapshot.
 	ScanAt(c *r2.Co, at Claim, r Range, dst []Entry) ([]Entry, error)
-	// Enter is Insert. guard is the highest point at which somebody has looked for the key's neighbours and may not have
+	// Enter is Insert. guard is the highest point at which a snapshot has looked for the key's neighbours and may not have
 	// found it, also with ErrExists.
 	Enter(c *r2.Co, part, key, value uint64) (guard uint64, err error)
 	// Retire is Delete with the stamp of the transaction: snapshots before it find the entry on.
@@ -70,7 +70,7 @@ type DatedIndexes interface {
 	// Collect takes out of all tables what was retired, on the coroutine's machine, with stamps that are visible to all
 	// snapshots to come.
 	Collect(c *r2.Co, visible func(stamp uint64) bool)
-	// Restamp forgets points and stamps: all that was retired is taken out, free of time. Nobody runs.
+	// Restamp forgets points and stamps: all that was retired is taken out, free of time. No transaction runs.
 	Restamp()
 }
 
@@ -97,8 +97,8 @@ type IndexSpec struct {
 	// Fill calls add with the entries that a part has from the start, in any order of keys; in rising order it is
 	// faster. It must be a pure function of the part. Nil: none, or those of At.
 	Fill func(part uint64, add func(key, value uint64))
-	// At, instead of Fill, is the entry with the i-th lowest key of the Size that each part has from the start: where
-	// they can be computed one by one, only those are that somebody looks at.
+	// At, instead of Fill, is the entry with the i-th lowest key of the Size that each part has from the start. If At is
+	// set, entries are computed when they are first read.
 	At func(part, i uint64) Entry
 	// Size is how many entries each part has from the start. With Fill it may be 0: then they are counted, if it matters.
 	Size uint64

@@ -88,7 +88,7 @@ type KVSpec struct {
 	// only when used.
 	Spare uint64
 	Seed  uint64
-	// Recovered is told when a server has its keys again after a crash, before any client can reach it; nil: nobody wants to know.
+	// Recovered is told when a server has its keys again after a crash, before any client can reach it; nil: not called.
 	Recovered func(server int)
 }
 

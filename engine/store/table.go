@@ -50,11 +50,11 @@ type Spec struct {
 	// Local says that only the machine of a record reads it: location caches leave it out.
 	Local bool
 	// Sequential says that records are used in the order of their keys, as those of a table that grows are:
-	// a hash table lets neighbours share pages, in random buckets of the page, so that what nobody has come to yet takes
+	// a hash table lets neighbours share pages, in random buckets of the page, so that unused records take
 	// no memory. It makes hot neighbours worse, which otherwise are far apart.
 	Sequential bool
-	// Fixed says that records are neither inserted nor deleted while the system runs; attempts fail. What finds
-	// them never changes then, and a lookup on its own server need not meet others' changes in their true order.
+	// Fixed says that records are neither inserted nor deleted while the system runs; attempts fail. A lookup on its own
+	// server may run ahead of the event order then: nothing in the table changes.
 	Fixed bool
 	// Spare is the number of rows per socket of a server kept for records that are inserted while the system
 	// runs. It costs address space, and memory only when used. Inserts fail when it is used up.
@@ -95,7 +95,7 @@ type Search interface {
 	Next(c *r2.Co) (Location, State, error)
 }
 
-// AnyVersion is that of a gap which nobody has seen.
+// AnyVersion is that of a gap whose version is unknown.
 const AnyVersion = ^uint64(0)
 
 // Change is what an insert or a delete did.
@@ -132,9 +132,9 @@ type Table interface {
 	// gap has to have that version: else ErrChanged. ErrExists comes with the Ref of the record.
 	Insert(c *r2.Co, key uint64, own []byte, seen uint64) (Change, error)
 	// Remove makes a record unknown that is at a place, on the CPU of its primary. Then Free gives the row its
-	// next incarnation, which is not live and tells those who remember the location, and makes it one that
-	// can be inserted into. Whoever calls them holds the record's lock, which stays in the row, so that nobody
-	// who remembers the location can take it.
+	// next incarnation, which is not live and tells those that remember the location, and makes it one that
+	// can be inserted into. The caller holds the record's lock, which stays in the row, so that no transaction
+	// that remembers the location can take it.
 	Remove(c *r2.Co, key uint64, at Ref) (Change, error)
 	Free(c *r2.Co, key uint64, at Ref)
 
@@ -143,11 +143,11 @@ type Table interface {
 	// BackupAddr is where the backup on a machine keeps a record whose log entry says row. ok is false when
 	// the machine is no backup of the key. The lookup is charged to c, which runs on that machine.
 	BackupAddr(c *r2.Co, machine int, key uint64, row uint32) (a r2.Addr, ok bool)
-	// AheadBackup asks the host for what BackupAddr, and who goes to the row then, will need.
+	// AheadBackup asks the host for what BackupAddr, and then the access to the row, will need.
 	AheadBackup(machine int, key uint64, row uint32)
 
 	// What follows is for checks and displays: it is free of time, and the run is the same whether or
-	// not somebody looks.
+	// not they are called.
 
 	// Find is where a record is now.
 	Find(key uint64) (Location, bool)

@@ -4,5 +4,5 @@
 // Its knobs are nodes, servers, clients and the threads; profile, nics, nvm.*, ddio and the like; and the numbers of the
 // hardware profile, hardware.NUMBER, which stand beside the list of all knobs. Rules holds what may not be set together.
 //
-// It reads resolved values alone and builds nothing: whoever assembles a system does.
+// It reads resolved values alone and builds nothing: the engine does.
 package testbed

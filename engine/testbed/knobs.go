@@ -48,9 +48,9 @@ func HardwareKnobs(load LoadOf) []knob.Row {
 		{Knob: knob.Knob{Name: "profile", Kind: knob.Choice, Default: "val", Choices: ProfileNames(), Label: "Hardware profile", Section: "2.1", Group: knob.Hardware,
 			Doc: "The machines, RNICs and network: every number with unit, meaning and source in `drtmx profiles`. hardware.NUMBER changes one."}},
 		{Knob: knob.Knob{Name: "emulated_nodes", Kind: knob.Int, Default: 0, Min: 0, Max: 1024, Label: "Emulated cluster size", Section: "2.2.4", Group: knob.Hardware,
-			Doc: "Opens as many RC queue pairs as a cluster of this size needs, so that the RNIC's context cache feels it; 80 in the thesis. 0: the real size."}, Inactive: NoRDMA},
+			Doc: "Opens as many RC queue pairs as a cluster of this size needs, to load the RNIC's context cache; 80 in the thesis. 0: the real size."}, Inactive: NoRDMA},
 		{Knob: knob.Knob{Name: "nics", Kind: knob.Int, Default: 0, Min: 0, Max: 8, Label: "RNICs per machine", Section: "2.1", Group: knob.Hardware,
-			Doc: "How many of a machine's RNICs its threads use. 0: all, each thread the one of its socket."}},
+			Doc: "How many of a machine's RNICs its threads use. 0: all; each thread uses the RNIC of its socket."}},
 		{Knob: knob.Knob{Name: "nic.context", Kind: knob.Choice, Default: "thread", Choices: []string{"thread", "shared"}, Label: "Driver contexts", Section: "2.2.2", Group: knob.Hardware,
 			Doc: "thread: each thread opens the RNIC for itself. shared: all threads of a machine use one context per RNIC, whose queue pairs beyond seven share a doorbell buffer and its lock."}, Inactive: NoRDMA},
 		{Knob: knob.Knob{Name: "ddio", Kind: knob.Bool, Default: true, Label: "DDIO", Section: "2.3.4", Group: knob.Hardware, Live: true,
@@ -73,7 +73,7 @@ func HardwareKnobs(load LoadOf) []knob.Row {
 			return ""
 		}},
 		{Knob: knob.Knob{Name: "nvm.durability", Kind: knob.Bool, Default: false, Label: "Keep what a crash leaves of the NVM", Section: "2.3.2", Group: knob.Hardware,
-			Doc: "Keeps, of every line of NVM, which bytes are in the persistent domain: fault.crash needs it. Costs no virtual time, but the simulator a third of its speed."}, Inactive: func(v knob.Values) string {
+			Doc: "Tracks for every line of NVM which bytes are in the persistent domain, as fault.crash needs. It takes no virtual time, but makes the simulator a third slower."}, Inactive: func(v knob.Values) string {
 			if !HasNVM(v) {
 				return "profile " + v.Text("profile") + " has no NVM"
 			}

@@ -11,7 +11,7 @@ import (
 func ProfileNames() []string { return profile.Names() }
 
 // shippedProfiles are the profiles by name, parsed once: validation asks for them
-// at every change of a knob. Nobody changes them.
+// at every change of a knob. They are never changed.
 var shippedProfiles = sync.OnceValue(func() map[string]*profile.Profile {
 	all := map[string]*profile.Profile{}
 	for _, name := range ProfileNames() {

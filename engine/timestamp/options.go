@@ -10,7 +10,7 @@ import (
 
 // Options are what the knobs say of timestamps.
 type Options struct {
-	Scheme       string // None: records have no versions, or none that anybody makes
+	Scheme       string // None: records have no versions, or no scheme that makes new ones
 	Variant      string // a printed form that is not sound; "" is Sound
 	StalenessNS  int64  // a snapshot is so much older than it could be
 	DriftNS      int64  // most between two clocks
@@ -77,7 +77,7 @@ func Rows(load testbed.LoadOf) []knob.Row {
 		docs += "; " + registered[i].Name + " = " + registered[i].Doc
 	}
 	which := knob.Row{Knob: knob.Knob{Name: "ts.scheme", Kind: knob.Choice, Default: None, Choices: names, Label: "Timestamps", Section: "5", Group: knob.Timestamps, Live: true,
-		Doc: "What gives versions of records their order, so that read-only transactions read a snapshot: " + docs + "."},
+		Doc: "How versions of records are ordered, so that read-only transactions read a snapshot: " + docs + "."},
 		Inactive: func(v knob.Values) string { return load(v).NoTransactions() }}
 	list := []knob.Row{which}
 	for _, r := range append(common(load), own(load)...) {
@@ -109,7 +109,7 @@ func common(load testbed.LoadOf) []knob.Row {
 	}
 	return []knob.Row{
 		{Knob: knob.Knob{Name: "ts.staleness_ns", Kind: knob.Duration, Default: 0, Min: 0, Max: maxStalenessNS, Unit: "ns", Label: "Staleness", Section: "5.2.4", Group: knob.Timestamps, Live: true,
-			Doc: "A snapshot reads so much before now, where fewer writers are still at it."}, Inactive: func(v knob.Values) string { return cmp.Or(snapshots(v), noClocks(v)) }},
+			Doc: "A snapshot reads this long before now, where fewer writers are still active."}, Inactive: func(v knob.Values) string { return cmp.Or(snapshots(v), noClocks(v)) }},
 		{Knob: knob.Knob{Name: "ts.clock_drift_ns", Kind: knob.Duration, Default: defaultDriftNS, Min: 0, Max: maxDriftNS, Unit: "ns", Label: "Clock drift", Section: "5.2.4", Group: knob.Timestamps, Live: true,
 			Doc: "The clocks of any two machines differ by at most this. Assumed: NTP on a LAN keeps tens of microseconds (so the chrony project), PTP below one."}, Inactive: noClocks},
 		{Knob: knob.Knob{Name: "ts.freshness", Kind: knob.Choice, Default: freshnessNames[BySession], Choices: append(freshnessNames[:len(freshnessNames):len(freshnessNames)], mixed), Label: "Freshness", Section: "5.2.4", Group: knob.Timestamps, Live: true,
@@ -127,9 +127,9 @@ func common(load testbed.LoadOf) []knob.Row {
 		{Knob: knob.Knob{Name: "ts.gc_ns", Kind: knob.Duration, Default: defaultGCNS, Min: 1_000, Max: maxStalenessNS, Unit: "ns", Label: "Collection of versions", Section: "5.3.2", Group: knob.Timestamps,
 			Doc: "How often machines tell servers which versions their snapshots may still need. Assumed."}},
 		{Knob: knob.Knob{Name: "fault.clock_skew", Kind: knob.Duration, Default: 0, Min: -maxDriftNS, Max: maxDriftNS, Unit: "ns", Label: "Clock skew", Section: "5.2.4", Group: knob.Faults, Live: true,
-			Doc: "One machine's clock is off by this, ahead or (negative) behind, on top of the drift: its synchronisation has failed and nobody knows. Snapshots stay serializable; how old they may be is promised for clocks within the drift alone."}, Inactive: noClocks},
+			Doc: "One machine's clock is off by this, ahead or (negative) behind, on top of the drift: its synchronisation has failed unnoticed. Snapshots stay serializable; the bound on their staleness holds only for clocks within the drift."}, Inactive: noClocks},
 		{Knob: knob.Knob{Name: "fault.clock_skew_node", Kind: knob.Int, Default: 0, Min: 0, Max: testbed.MaxMachines - 1, Label: "Machine with the skewed clock", Section: "5.2.4", Group: knob.Faults, Live: true,
-			Doc: "The machine that fault.clock_skew is about, counted from 0."}, Inactive: noSkew},
+			Doc: "The machine whose clock fault.clock_skew shifts, counted from 0."}, Inactive: noSkew},
 	}
 }
 

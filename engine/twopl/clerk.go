@@ -11,11 +11,11 @@ import (
 // clerk ends the waits of one thread.
 type clerk struct {
 	t       *table
-	co      *r2.Co // nil: nobody has waited yet. It comes after the coroutines of clients, whose numbers begin at 0
+	co      *r2.Co // nil: no request has waited yet. It comes after the coroutines of clients, whose numbers begin at 0
 	waiting []wait // in the order of their ends
 	first   int    // of them, that has not ended
 	asleep  bool   // it waits for a wait
-	next    list   // who goes on, of the handler that runs on the thread, or of the clerk
+	next    list   // the parties to resume, of the handler that runs on the thread, or of the clerk
 }
 
 // wait is one wait of a request: another one has another turn.

@@ -89,7 +89,7 @@ const (
 	DefaultWriteNS = 5_000
 )
 
-// Default has all optimisations on that need nobody's consent: all but passive acknowledgement
+// Default has all optimisations on that are always correct: all but passive acknowledgement
 // and speculation, as the presets of engine/occ.
 func Default() Config {
 	c := Config{Settings: txn.Settings{CacheEnabled: true}}

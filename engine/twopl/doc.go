@@ -1,5 +1,5 @@
 // Package twopl is two-phase locking with lock queues: a transaction locks each record when it first touches it, waits
-// where somebody else holds it, and keeps all its locks until it has committed. It stands for MySQL Cluster, the host of
+// where another transaction holds it, and keeps all its locks until it has committed. It stands for MySQL Cluster, the host of
 // thesis sections 5.3.2 and 5.5.2: locks, records and queues are the server's, and everybody asks it by RPC. So it runs
 // wherever messages do, over RDMA or kernel TCP. Replication and back-off are those of engine/occ.
 //
@@ -25,7 +25,7 @@
 //
 // A row has a lock word and a sequence in front of its value (record.LockSeq). The word shows who holds the lock, and has
 // the latch under which a CPU changes it. Holders and queue are in private memory of the server (lock.go), for locks that
-// somebody holds. A queue is first come, first served; neighbours in it that want to share get the lock together. Who
+// are held. A queue is first come, first served; neighbours in it that want to share get the lock together. Who
 // shares a lock and wants it exclusively goes to the front, and gets it when the others are gone. Two of them would
 // wait for each other: the younger aborts at once.
 //

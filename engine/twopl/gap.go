@@ -9,7 +9,7 @@ import (
 )
 
 // A record that is missing has no row to lock. What is locked in its place is its gap: the bucket chain where it would
-// be. Who has found nothing shares that lock, who inserts has it alone, until the end of the transaction. So nothing
+// be. A transaction that has found nothing shares that lock, one that inserts has it alone, until its end. So nothing
 // that was found missing comes into being meanwhile. Deletes need no lock but that of the record: the missing stay
 // missing.
 //

@@ -41,7 +41,7 @@ func rows(load testbed.LoadOf) []knob.Row {
 		{Knob: knob.Knob{Name: "2pl.deadlock", Kind: knob.Choice, Default: Timeout.String(), Choices: deadlockNames[:], Label: "Deadlocks", Section: "5.3.2", Group: knob.Phases, Live: true,
 			Doc: "timeout: a lock request that has waited too long is refused. wait-die: a transaction waits only for younger ones, else it aborts at once."}},
 		{Knob: knob.Knob{Name: "2pl.timeout_ns", Kind: knob.Duration, Default: DefaultTimeoutNS, Min: 1_000, Max: MaxTimeoutNS, Unit: "ns", Label: "Lock wait, most", Section: "5.3.2", Group: knob.Phases, Live: true,
-			Doc: "How long a request may wait for its locks. Assumed: MySQL Cluster's default is 1.2 s, for transactions that take milliseconds."},
+			Doc: "How long a request may wait for its locks before it is refused. Assumed: MySQL Cluster's default is 1.2 s, for transactions that take milliseconds."},
 			Inactive: func(v knob.Values) string {
 				if v.Text("2pl.deadlock") == WaitDie.String() {
 					return "under 2pl.deadlock=wait-die there are no deadlocks"
@@ -51,9 +51,9 @@ func rows(load testbed.LoadOf) []knob.Row {
 		{Knob: knob.Knob{Name: "2pl.isolation", Kind: knob.Choice, Default: Serializable.String(), Choices: isolationNames[:], Label: "Isolation", Section: "5.5.2", Group: knob.Phases, Live: true,
 			Doc: "serializable: reads take shared locks, held until the end. read-committed: reads take none and return what was committed last; what is written was not changed since it was read."}},
 		{Knob: knob.Knob{Name: "2pl.read_ns", Kind: knob.Duration, Default: DefaultReadNS, Min: 0, Max: 1_000_000, Unit: "ns", Label: "Server's time, read", Section: "5.5.2", Group: knob.Phases, Live: true,
-			Doc: "What a server's core takes for a record that is read. Assumed: two cores of MySQL Cluster 7.4's data node served 589,000 reads a second (M. Ronström, blog, April 2015)."}},
+			Doc: "CPU time of a server's core per record read. Assumed: two cores of MySQL Cluster 7.4's data node served 589,000 reads a second (M. Ronström, blog, April 2015)."}},
 		{Knob: knob.Knob{Name: "2pl.write_ns", Kind: knob.Duration, Default: DefaultWriteNS, Min: 0, Max: 1_000_000, Unit: "ns", Label: "Server's time, write", Section: "5.5.2", Group: knob.Phases, Live: true,
-			Doc: "What it takes for a record that is written, locks and commit together. Assumed, from the same source: 402,000 updates a second of two cores, without logs on disk."}},
+			Doc: "CPU time of a server's core per record written, locks and commit together. Assumed, from the same source: 402,000 updates a second of two cores, without logs on disk."}},
 		txn.HostRow(),
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"drtmx/engine/txn"
 )
 
-// The lock of one record or gap: who holds it, who waits for it, and who is next. It is data alone; table.go
+// The lock of one record or gap: its holders, its queue, and which request is next. It is data alone; table.go
 // has the word in memory, the latch, and the messages.
 
 // mode is how a lock is held, or wanted.
@@ -41,7 +41,7 @@ func (p *party) older(q *party) bool {
 }
 
 // lock is held exclusively by one party, or shared by some, and others wait for it: first come, first served,
-// but that who has it shared and wants it exclusively is in front.
+// but that a holder that upgrades from shared to exclusive is in front.
 type lock struct {
 	at      r2.Addr // of its word
 	mode    mode
@@ -89,7 +89,7 @@ func (l *lock) request(r *request, want mode, waitsFor waitRule) (v verdict, vic
 	return refused, nil
 }
 
-// upgrade asks for the lock exclusively that the party shares. Two who do would wait for each other: the younger goes.
+// upgrade asks for the lock exclusively that the party shares. Two upgrades would wait for each other: the younger aborts.
 func (l *lock) upgrade(r *request, waitsFor waitRule) (v verdict, victim *request) {
 	if alone(l) {
 		l.mode = exclusive
@@ -127,8 +127,8 @@ type waitRule func(l *lock, r *request, want mode) bool
 // alwaysWaits is the rule where a timeout ends deadlocks.
 func alwaysWaits(*lock, *request, mode) bool { return true }
 
-// mayWait is the rule of wait-die: who waits is older than those for whom it waits, so they cannot wait for each other.
-// Ahead of an upgrade nobody waits.
+// mayWait is the rule of wait-die: a transaction that waits is older than those for which it waits, so they cannot wait for each other.
+// No request waits ahead of an upgrade.
 func mayWait(l *lock, r *request, want mode) bool {
 	for _, h := range l.holders {
 		if h != r.party && !r.party.older(h) {
@@ -179,7 +179,7 @@ func (l *lock) remove(r *request) {
 	}
 }
 
-// grant gives the lock to those in front of the queue who can have it now, and puts them on the list.
+// grant gives the lock to those at the front of the queue that can have it now, and puts them on the list.
 func (l *lock) grant(to *list) {
 	for len(l.queue) > 0 {
 		r := l.queue[0]
@@ -196,7 +196,7 @@ func (l *lock) grant(to *list) {
 	}
 }
 
-// dissolve sends all who wait away to look again: the row holds their record no more.
+// dissolve sends all waiting requests away to look again: the row does not hold their record any more.
 func (l *lock) dissolve(to *list) {
 	for len(l.queue) > 0 {
 		r := l.queue[0]

@@ -154,7 +154,7 @@ func (p *protocol) NeedsDrain(to txn.Config) bool {
 	return ok && (NeedsDrain(p.cfg.Config, c) || p.mv != nil && p.mv.Changes(c.Timestamps))
 }
 
-// Session is a coroutine's.
+// Session makes the session in which a coroutine runs its transactions.
 func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	c := tx.Co()
 	s := &session{p: p, tx: tx, c: c, log: p.logs.Writer(c)}

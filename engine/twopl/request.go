@@ -78,7 +78,7 @@ func (t *table) open(c *r2.Co, from r2.Peer, req []byte, inserts bool) *request 
 // close gives an answered request back.
 func (t *table) close(r *request) {
 	r.party, r.items, r.ticket, r.failed = nil, nil, nil, false
-	r.turn++ // who remembers it means another one
+	r.turn++ // a client that remembers it means another one
 	t.spareRequests = append(t.spareRequests, r)
 }
 
@@ -255,7 +255,7 @@ func (r *request) read(c *r2.Co, x *item, rep []byte) (n int) {
 	return n
 }
 
-// readUnlocked reads a record without a lock, as it was committed last. ok is false if somebody changes it just now.
+// readUnlocked reads a record without a lock, as it was committed last. ok is false if it is being changed.
 func (t *table) readUnlocked(c *r2.Co, x *item, rep []byte) (n int, ok bool) {
 	loc, there := t.lookup(c, x.table, x.key)
 	if !there {

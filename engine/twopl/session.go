@@ -55,7 +55,7 @@ type access struct {
 func (s *session) Begin(first bool) {
 	if first {
 		s.cfg = s.p.cfg
-		s.age = uint64(s.c.Now()) // measured: for how long it has tried; who is older decides who gives way, not what is read
+		s.age = uint64(s.c.Now()) // measured: for how long it has tried; age decides which one aborts, not what is read
 	}
 	s.attempt = uint64(s.c.ID())<<32 | uint64(uint32(s.attempt)+1)
 	s.set, s.asked, s.lockedAt = s.set[:0], s.asked[:0], 0
@@ -190,7 +190,7 @@ func (s *session) plan() error {
 	return s.log.Plan(true)
 }
 
-// Abandon ends an attempt that fails before Commit. Nothing is under way: who asks waits for all answers.
+// Abandon ends an attempt that fails before Commit. Nothing is under way: requests wait for all answers.
 func (s *session) Abandon() { s.abort() }
 
 // abort undoes what an attempt has done that does not commit.
@@ -202,7 +202,7 @@ func (s *session) abort() {
 	s.void() // last: others may wait for the locks
 }
 
-// conflict ends the attempt because of others who want a record.
+// conflict ends the attempt because of other transactions that want a record.
 func (s *session) conflict(a *access) error {
 	s.tx.Met(&a.Access, 0)
 	return s.tx.Fail(txn.ErrAborted)

@@ -10,7 +10,7 @@ import (
 	"drtmx/engine/txn"
 )
 
-// table is the locks of one server, those that somebody holds. Handlers of all its threads work on them. Whoever changes a
+// table is the locks of one server that are held. Handlers of all its threads work on them. A handler that changes a
 // lock latches it, by an atomic on its word; the lock itself, its holders and its queue are in private memory, whose
 // lines the latch's holder touches.
 type table struct {
@@ -58,8 +58,8 @@ func (t *table) latch(c *r2.Co, at r2.Addr) (word uint64) {
 	return word
 }
 
-// unlatch lets others to a lock, whose word was one when it was latched. If it is held exclusively still by whom it was, snapshots
-// wait on; else those go on that have waited for its holder. A row that was free may be another record's by now.
+// unlatch releases the latch of a lock and stores its new word; was is the word that the latch found. If the same holder still has
+// it exclusively, waiting snapshots keep waiting; otherwise they are woken. A row that was free may be another record's by now.
 func (t *table) unlatch(c *r2.Co, at r2.Addr, was, word uint64) {
 	for now := was | latchBit; ; {
 		to := word
@@ -80,7 +80,7 @@ func (t *table) unlatch(c *r2.Co, at r2.Addr, was, word uint64) {
 	}
 }
 
-// find is the lock of a word that is latched. A word that is held by nobody who is known is that of a row on its
+// find is the lock of a word that is latched. A word that is held, but by no known transaction, is that of a row on its
 // way to another record, or to none.
 func (t *table) find(at r2.Addr, word uint64) (l *lock, ok bool) {
 	if l = t.locks[at]; l != nil {
@@ -100,7 +100,7 @@ func (t *table) find(at r2.Addr, word uint64) (l *lock, ok bool) {
 	return l, true
 }
 
-// forget drops a lock that nobody holds.
+// forget drops a lock that is free.
 func (t *table) forget(l *lock) {
 	if l.mode == none {
 		delete(t.locks, l.at)
@@ -175,7 +175,7 @@ func (t *table) ask(c *r2.Co, r *request, at r2.Addr, word uint64, want mode) (v
 	return v, true
 }
 
-// release takes a party's lock away and puts those who have it then on the list.
+// release takes a party's lock away and puts the next holders on the list.
 func (t *table) release(c *r2.Co, l *lock, p *party, next *list) {
 	at := l.at
 	t.unreserve(c, l)
@@ -194,8 +194,8 @@ func (t *table) adopt(c *r2.Co, row r2.Addr, p *party) {
 	l.admit(p, exclusive)
 }
 
-// retire drops the lock of a row whose record has been taken out of its table. Its word stays as it is, so nobody gets the
-// lock who has looked the record up before; those who wait look again.
+// retire drops the lock of a row whose record has been taken out of its table. Its word stays as it is, so no transaction gets the
+// lock through an older lookup of the record; waiting requests look again.
 func (t *table) retire(c *r2.Co, row r2.Addr, p *party, next *list) {
 	word := t.latch(c, row)
 	l := t.locks[row]
@@ -211,7 +211,7 @@ func (t *table) retire(c *r2.Co, row r2.Addr, p *party, next *list) {
 	}
 }
 
-// finish releases all that a party holds and has those go on who waited for it.
+// finish releases all that a party holds and resumes those that waited for it.
 func (t *table) finish(c *r2.Co, p *party, next *list) {
 	for _, l := range p.held {
 		t.release(c, l, p, next)

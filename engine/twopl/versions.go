@@ -18,7 +18,7 @@ import (
 //	Commit    install new versions, raise the timestamps of what was only read to the stamp, release all locks
 //
 // Read-only transactions run in the sessions of engine/mvcc. They wait for the holder of an exclusive lock, and never
-// behind those who wait in its queue: whoever has not got the lock yet gets a larger stamp.
+// behind those that wait in its queue: a transaction that has not got the lock yet gets a larger stamp.
 
 // openVersions prepares what records with versions need.
 func (p *protocol) openVersions() (err error) {
@@ -51,12 +51,12 @@ type lockHost struct{ p *protocol }
 // Busy says that a lock is held exclusively.
 func (lockHost) Busy(lock uint64) bool { return lock&exclusiveBit != 0 }
 
-// Take locks a row that nobody holds, and keeps its latch too: whoever wants it looks again and again.
+// Take locks a row that is free, and keeps its latch too: a request that wants it polls.
 func (h lockHost) Take(c *r2.Co, row r2.Addr) (word uint64, won bool) {
 	return exclusiveBit | latchBit, c.LocalCAS(row, 0, exclusiveBit|latchBit) == 0
 }
 
-// Gone leaves a row that is free held by nobody, unless it has another record already.
+// Gone leaves a free row held by no transaction, unless it has another record already.
 func (h lockHost) Gone(c *r2.Co, row r2.Addr) { c.LocalCAS(row, exclusiveBit|latchBit, exclusiveBit) }
 
 // next is the sequence that follows on one.
@@ -200,7 +200,7 @@ func (s *session) stamped() {
 	s.tx.CommitsAt(s.x.TS)
 }
 
-// stampReads is stamp of an attempt that has written nothing. It comes before whoever overwrites what it has read, and that one's
+// stampReads is stamp of an attempt that has written nothing. It comes before every transaction that overwrites what it has read, and that one's
 // stamp has to be larger than those of what it has read (golden script reads-only): so it raises timestamps to the least that is. It needs a
 // stamp of its own only if its body asks for one, or if writers depend on readers.
 func (s *session) stampReads() error {

@@ -10,17 +10,17 @@ import (
 // record.Owner.LockWord.
 //
 //	bit  63      held exclusively
-//	bit  62      a snapshot waits for who holds it exclusively, see mvcc.Waited
+//	bit  62      a snapshot waits for its exclusive holder, see mvcc.Waited
 //	bit  61      latched: a CPU is changing the lock, or its queue
 //	bits 32..47  number of shared holders
-//	bits  0..31  who holds it exclusively
+//	bits  0..31  its exclusive holder
 const (
 	exclusiveBit = uint64(1) << 63
 	latchBit     = uint64(1) << 61
 	oneSharer    = uint64(1) << 32
 )
 
-// holders says who holds a record with this word, "" if nobody does.
+// holders says who holds a record with this word, "" if it is free.
 func holders(word uint64) string {
 	switch {
 	case word&exclusiveBit != 0:

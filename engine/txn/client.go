@@ -229,7 +229,7 @@ func (tx *Tx) ExecutionPhase() metrics.Phase {
 }
 
 // Decided says how the attempt ends: err is nil if it commits. It comes before
-// anybody can see its writes.
+// its writes are visible.
 func (tx *Tx) Decided(err error) {
 	tx.decision = tx.c.Now()
 	if err == nil && tx.db.staleness != nil {

@@ -79,7 +79,7 @@ type Options struct {
 	// time: the entry must be there.
 	CheckLogs bool
 
-	// Conflicts is told of transactions that meet others; nil tells nobody.
+	// Conflicts is told of transactions that conflict; nil: not reported.
 	Conflicts Conflicts
 
 	// OnBegin and OnDone are called when a transaction begins its first attempt
@@ -90,7 +90,7 @@ type Options struct {
 	OnSnapshotRead func(staleness r2.Time)
 	// OnAbort is called when a conflict has ended an attempt of a transaction of
 	// that type, before the next attempt begins: a request may take longer than
-	// whoever counts attempts looks.
+	// the interval at which attempts are counted.
 	OnAbort func(typ uint8)
 }
 
@@ -113,7 +113,7 @@ type DB struct {
 	staleness *staleness         // nil: there are no snapshots
 	indexes   store.DatedIndexes // nil: likewise, or of no indexes
 
-	history *export.Writer                         // nil: nobody asked for it
+	history *export.Writer                         // nil: not asked for
 	row     [maxHeader + record.MaxValueBytes]byte // of an oracle
 
 	// Oracles and counters, free of time.
@@ -165,7 +165,7 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	return db, nil
 }
 
-// settle takes in what the protocol's configuration says of all protocols.
+// settle reads the settings that all protocols share from the protocol's configuration.
 func (db *DB) settle() {
 	c := db.protocol.Config().Common()
 	c.BackoffMinNS = int64(db.opt.Scale.Of(CostBackoff, int(c.BackoffMinNS)))
@@ -294,7 +294,7 @@ func (db *DB) Resume() { db.cl.OpenGate() }
 // InFlight counts what a drain has to wait for: transactions that have begun
 // and not ended, commit and unlock requests not served, log entries not
 // reclaimed. Passive WRITEs may still be on their way when it is 0; they need
-// nobody's help and land within microseconds.
+// no coroutine and land within microseconds.
 func (db *DB) InFlight() int {
 	commits, logs := db.protocol.Unserved()
 	return db.inFlight + commits + logs
@@ -338,7 +338,7 @@ func (db *DB) Locking(local bool) {
 // RingFull counts how often a transaction found a log ring full.
 func (db *DB) RingFull() uint64 { return db.protocol.LogFull() }
 
-// Stuck is what the protocol says of who waits for what: a few sentences.
+// Stuck is what the protocol says of its waiting transactions: a few sentences.
 func (db *DB) Stuck(few int) []string {
 	if p, ok := db.protocol.(Waiting); ok {
 		return p.Stuck(few)

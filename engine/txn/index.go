@@ -14,7 +14,7 @@ import (
 // concludes has to follow from those. What it can count on:
 //
 //   - An entry is there before its transaction is decided, and while the records
-//     are locked; if the transaction aborts it goes again. So who begins after a
+//     are locked; if the transaction aborts it goes again. So a transaction that begins after a
 //     commit finds the entry.
 //   - An entry that a transaction drops goes after its records are written back.
 //     So a record that exists has its entry.
@@ -24,7 +24,7 @@ import (
 // come in behind it: a phantom, unless a record that is read says so.
 
 // A read-only transaction that reads a snapshot scans at its point. There the same holds: what a commit before the point has
-// added is found, what one has dropped before the point is not, and what was dropped behind it still is. Whoever adds an entry
+// added is found, what one has dropped before the point is not, and what was dropped behind it still is. A transaction that adds an entry
 // to what a snapshot has scanned comes after that snapshot.
 
 // Index is an ordered table.
@@ -36,7 +36,7 @@ type Pointed interface {
 	Claim() store.Claim
 }
 
-// Filling is a Session of which stamps come after those who have looked for what it adds, and did not find it.
+// Filling is a Session whose stamps come after those of snapshots that have looked for what it adds, and did not find it.
 type Filling interface {
 	// Filled tells it of the point of such a one.
 	Filled(guard uint64)
@@ -129,7 +129,7 @@ func (tx *Tx) AddEntries(abort func() error) error {
 	return nil
 }
 
-// enter adds an entry. Those who have looked for it at a point come before the transaction.
+// enter adds an entry. Snapshots that have looked for it at a point come before the transaction.
 func (tx *Tx) enter(e *entryOf) error {
 	dated, ok := e.index.(store.Dated)
 	if !ok {

@@ -10,12 +10,12 @@ import (
 var ErrExists = store.ErrExists
 
 // Insert puts a record that does not exist into the write set, and returns its value, zeros, for writing in place.
-// If it exists, ErrExists says so. Where nobody has looked yet, as for the order that belongs to the number which
+// If it exists, ErrExists says so. Where it was not looked up yet, as for the order that belongs to the number which
 // this transaction takes from a counter, the insert itself finds out, and the body runs again.
 //
-// In a table that does not grow, a record that may come has its row from the start. There Insert is Update, and nobody
+// In a table that does not grow, a record that may come has its row from the start. There Insert is Update, and no transaction
 // else can be about to write the record. If it is on the coroutine's own machine, its CPU may lock and write it
-// without an atomic, whoever locks elsewhere.
+// without an atomic, however other machines lock.
 func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
 	if tx.failed == nil && tx.blindly(table, key) && tx.find(table, key) == nil {
 		a, err := tx.add(table, key)
@@ -85,7 +85,7 @@ func (tx *Tx) mayWrite(a *Access) error {
 	return nil
 }
 
-// disown empties the write set of an attempt that its body has given up because a record exists, and reports
+// disown drops the write set of an attempt that its body has given up because a record exists, and reports
 // whether the attempt saw one moment. If not, the record may be one that the body would not have inserted.
 func (tx *Tx) disown() error {
 	for _, a := range tx.set {
@@ -95,7 +95,7 @@ func (tx *Tx) disown() error {
 	return tx.run.Validate()
 }
 
-// Delete removes a record that exists. Whoever looks it up later does not find it.
+// Delete removes a record that exists. Later lookups do not find it.
 func (tx *Tx) Delete(table uint8, key uint64) error {
 	a, err := tx.get(table, key, true, false)
 	if err == nil {
@@ -106,10 +106,10 @@ func (tx *Tx) Delete(table uint8, key uint64) error {
 		return err
 	case a.Table.Fixed:
 		return tx.Fail(fmt.Errorf("delete of key %d of table %s: %w", key, a.Table.Name, store.ErrFixed))
-	case a.Place && a.Blind: // without the insert nobody would find out that it exists
+	case a.Place && a.Blind: // only the insert would find out that it exists
 		tx.Clashed()
 		return tx.Fail(ErrAborted)
-	case a.Place: // nobody else has seen it
+	case a.Place: // no other transaction has seen it
 		a.Place, a.Out = false, nil
 		tx.writes--
 		return nil

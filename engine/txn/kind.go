@@ -84,7 +84,7 @@ func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas kn
 		Doc: "Copies of every record, the primary counted; each commit logs to replicas - 1 backups."}}
 	reads := func(v knob.Values) string {
 		if l := load(v); !l.Transactions {
-			return "workload " + l.Name + " looks nothing up"
+			return "workload " + l.Name + " has no lookups"
 		}
 		return looksUp(v)
 	}
@@ -105,7 +105,7 @@ func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas kn
 			Doc: "Fetches records that do not depend on each other in parallel: a read does not wait until its value is used."}},
 		paddingRow(),
 		{Knob: knob.Knob{Name: "log.reclaim", Kind: knob.Choice, Default: "background", Choices: []string{"background", "resent", "awaited"}, Label: "Log reclaim", Section: "4.3.4", Group: knob.Phases, Live: true,
-			Doc: "How backups are told to apply a log entry and free its space. background: by a message that nobody waits for, as the thesis has it. resent: the message carries the write set once more, as the released code does. awaited: and is answered before the transaction writes back, as the released code does without passive ACK."},
+			Doc: "How backups are told to apply a log entry and free its space. background: by a message that no transaction waits for, as in the thesis. resent: the message carries the write set once more, as in the released code. awaited: as resent, and the coordinator waits for the replies before it writes back, as in the released code without passive ACK."},
 			Inactive: func(v knob.Values) string {
 				if v.Int("replicas") == 1 {
 					return "replicas is 1: there are no logs"
@@ -113,9 +113,9 @@ func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas kn
 				return ""
 			}},
 		{Knob: knob.Knob{Name: "txn.backoff_min_ns", Kind: knob.Duration, Default: defaultBackoffMinNS, Min: 1, Max: mostBackoffNS, Unit: "ns", Label: "Back-off, first", Group: knob.Phases, Live: true,
-			Doc: "After an abort a coroutine sleeps a random time below a bound, which is this after the first attempt and doubles with each. Assumed: the thesis does not state it."}},
+			Doc: "After an abort a coroutine sleeps a random time below a bound. The bound after the first attempt is this; it doubles with each further abort. Assumed: the thesis does not state it."}},
 		{Knob: knob.Knob{Name: "txn.backoff_max_ns", Kind: knob.Duration, Default: defaultBackoffMaxNS, Min: 1, Max: mostBackoffNS, Unit: "ns", Label: "Back-off, most", Group: knob.Phases, Live: true,
-			Doc: "Where the bound of the back-off stops to double. Too low, and transactions that meet live-lock; too high, and hot records idle. In a drain the bound goes on to double."}},
+			Doc: "Upper limit of the back-off's bound. Too low: conflicting transactions live-lock. Too high: contended records stand idle. In a drain the bound goes on to double."}},
 		coordinatorRow(),
 	}
 	return replicas, store

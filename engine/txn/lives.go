@@ -3,12 +3,13 @@ package txn
 import "drtmx/engine/store"
 
 // lives counts for the history how often records were deleted. Versions in row headers begin anew with every
-// row that a key gets; with the number of the life in front, the versions of a key only grow:
+// row that a key gets; with the number of deletions in front, the versions of a key only grow:
 //
-//	lives that ended 24 bits | counter of the stamp 40 bits
+//	deletions 24 bits | counter of the stamp 40 bits
 //
-// A key that was not there has counter 0, or, where deleted records leave tombstones, the version of the last tombstone. An oracle: it is free of time, nothing of it is in a message, and all machines share
-// it as they share the recorder.
+// A key that was not there has counter 0, or, where deleted records leave tombstones, the version of the last
+// tombstone. An oracle: it is free of time, nothing of it is in a message, and all machines share it as they
+// share the recorder.
 type lives struct {
 	ended map[uint64]*past // by key, of those that were deleted at least once
 }
@@ -16,7 +17,7 @@ type lives struct {
 // past is what happened to a key.
 type past struct {
 	before uint64    // deletions that are not in the list any more
-	last   uint64    // what ending.last was of the last of them
+	last   uint64    // the absence of the last of them
 	list   []ending  // the last ones
 	now    store.Ref // of the record, or of one that is being inserted
 }
@@ -32,7 +33,7 @@ type ending struct {
 const (
 	lifeShift  = 40
 	oneLife    = uint64(1) << lifeShift
-	keptDeaths = 16 // while an answer that shows a life, or a gap, is on its way there are not as many more
+	keptDeaths = 16 // while an answer that shows a row, or a gap, is on its way there are not as many more
 	nowhere    = ^store.Ref(0)
 )
 
@@ -73,7 +74,7 @@ func (l *lives) of(key uint64, ref store.Ref, counter uint64) uint64 {
 	return (p.before+uint64(p.life(ref)))<<lifeShift | counter
 }
 
-// life is how many endings of the list came before the record in a row.
+// life is how many deletions of the list came before the record in a row.
 func (p *past) life(ref store.Ref) int {
 	if ref != p.now {
 		for i := len(p.list) - 1; i >= 0; i-- {
@@ -107,7 +108,7 @@ func (l *lives) unborn(key uint64, ref store.Ref) uint64 {
 	return p.absence(p.life(ref))
 }
 
-// absence is the version of a key that was not there after so many endings of the list.
+// absence is the version of a key that was not there after so many deletions of the list.
 func (p *past) absence(n int) uint64 {
 	last := p.last
 	if n > 0 {

@@ -36,7 +36,7 @@ func (tx *Tx) beginHistory() {
 
 // Got says that a record has been fetched: its value and version. It names the value that came
 // with a version, before the body can do anything to it:
-// of all who read a version, the part that updates write has to be the same. So the
+// of all that read a version, the part that updates write has to be the same. So the
 // history sees a value that does not belong to its version.
 func (tx *Tx) Got(a *Access, value []byte, version uint64) {
 	a.State, a.Value, a.Version = Fetched, value, version
@@ -53,7 +53,7 @@ func (tx *Tx) Lacks(a *Access, gap uint32) {
 // LacksAt is Lacks of a record whose row says that it was deleted: a tombstone has a version as others have.
 func (tx *Tx) LacksAt(a *Access, version uint64) { a.State, a.Version = Missing, version }
 
-// Placed says that the store has given a record a row that the attempt inserts.
+// Placed notes that the store has given a row to a record that the attempt inserts.
 func (tx *Tx) Placed(a *Access, x store.Change) {
 	if a.Blind {
 		a.Version = a.Table.lives.absent(a.Key, x.Before)
@@ -61,7 +61,8 @@ func (tx *Tx) Placed(a *Access, x store.Change) {
 	a.Table.lives.begin(a.Key, x.Ref)
 }
 
-// Clashed says that a record exists, or may, which the attempt has inserted without looking. The next one looks.
+// Clashed notes that a record exists, or may, which the attempt has inserted without looking it up. The next attempt
+// looks it up first.
 func (tx *Tx) Clashed() { tx.looks = true }
 
 // none says that the attempt has read nothing that can change.
@@ -69,7 +70,7 @@ func (a *Access) none() bool {
 	return !a.Here() || a.Table.Constant || a.State == Missing && (a.Table.Fixed || a.Blind && !a.Place)
 }
 
-// endHistory records the attempt at its decision, before anybody can see its
+// endHistory records the attempt at its decision, before others can see its
 // writes. An attempt that did not commit never put a byte into a record.
 func (tx *Tx) endHistory(err error) {
 	r := tx.db.opt.Recorder
@@ -111,7 +112,7 @@ func (tx *Tx) endHistory(err error) {
 	r.Add(&h.txn)
 }
 
-// export writes the attempt to the history that somebody asked for. Its number is the one
+// export writes the attempt to the exported history. Its number is the one
 // that anomalies name.
 func (tx *Tx) export(err error) {
 	a := &tx.scratch().exported
@@ -127,7 +128,7 @@ func (tx *Tx) export(err error) {
 	}
 	for _, x := range tx.set {
 		if !x.Here() || x.Blind && (err != nil || !x.Place) {
-			continue // the attempt ended before anybody looked
+			continue // the attempt ended before it was looked up
 		}
 		a.Reads = append(a.Reads, export.Read{Table: x.Table.Name, Key: x.Key, Found: x.State == Fetched, Version: x.Version})
 		if x.Out == nil {
@@ -166,7 +167,7 @@ func (db *DB) Row(id uint8, key uint64, dst []byte) bool {
 }
 
 // Value copies the value of a record at its primary into dst, which has its length: an oracle,
-// free of time. free says that nobody holds the record.
+// free of time. free says that the record is not locked.
 func (db *DB) Value(id uint8, key uint64, dst []byte) (free, ok bool) {
 	t := db.tables[id]
 	row := db.row[:t.RowBytes]

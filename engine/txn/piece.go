@@ -118,7 +118,7 @@ func (tx *Tx) Whole(server, inputBytes int, body func(tx *Tx) error) error {
 
 // What a session that runs pieces says of them.
 
-// On has the transaction's accesses made by another coroutine while f runs: one of the server that f runs on.
+// On makes the transaction's accesses by another coroutine while f runs: one of the server that f runs on.
 func (tx *Tx) On(c *r2.Co, f func() error) error {
 	own := tx.c
 	tx.c = c
@@ -132,7 +132,7 @@ func (tx *Tx) Again() {
 	tx.writes, tx.entries, tx.empty = 0, tx.entries[:0], false
 }
 
-// Ran is what a piece did, as the history has it.
+// Ran is what a piece did to a record, for the history.
 type Ran struct {
 	Table         *Table
 	Key           uint64
@@ -142,7 +142,7 @@ type Ran struct {
 	Value         []byte // that was written
 }
 
-// Ran takes in what a piece did at a server: an oracle, free of time.
+// Ran adds what a piece did at a server to the transaction's set: an oracle, free of time.
 func (tx *Tx) Ran(x Ran) {
 	a := tx.find(x.Table.ID, x.Key)
 	if a == nil {
@@ -164,7 +164,7 @@ func (tx *Tx) Ran(x Ran) {
 	copy(a.Out[Front:], x.Value)
 }
 
-// Sum is that of a value for the history, 0 if nobody asks.
+// Sum is that of a value for the history, 0 if it is not checked.
 func (db *DB) Sum(t *Table, key uint64, value []byte) uint64 {
 	if r := db.opt.Recorder; r != nil && !t.Constant && r.Wants(history.MakeKey(t.ID, key)) {
 		return history.Sum(value[:t.Written])
@@ -172,8 +172,8 @@ func (db *DB) Sum(t *Table, key uint64, value []byte) uint64 {
 	return 0
 }
 
-// Absent is the version of a record that is missing, when its gap has a version.
+// Absent is the version of a record's absence while its gap has a version.
 func (t *Table) Absent(key uint64, gap uint32) uint64 { return t.lives.absent(key, gap) }
 
-// Born says that the store has given a record a row which a piece inserts.
+// Born notes that the store has given a row to a record which a piece inserts.
 func (t *Table) Born(key uint64, ref store.Ref) { t.lives.begin(key, ref) }

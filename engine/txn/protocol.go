@@ -24,7 +24,7 @@ type Protocol interface {
 	NeedsDrain(cfg Config) bool
 	// Config is that of transactions that begin now.
 	Config() Config
-	// Session is a coroutine's. Transactions run in it one after the other.
+	// Session makes the session of a coroutine. Its transactions run in it one after the other.
 	Session(tx *Tx) Session
 
 	// Header is what its rows have in front of the value.
@@ -33,7 +33,7 @@ type Protocol interface {
 	// Unserved counts what ended transactions have left for others to do: commit and
 	// unlock requests that are not served, log entries that are not reclaimed.
 	Unserved() (commits, logs int)
-	// Locked says of a row at rest who holds it, if somebody does.
+	// Locked says whether a row at rest is locked, and by which transaction.
 	Locked(row []byte) (who string, held bool)
 	// Replicas are the machines that have copies of the records of a primary.
 	Backups(primary int) []int
@@ -45,7 +45,7 @@ type Protocol interface {
 // behind when nothing runs.
 type Auditor interface{ Audit(bad func(text string)) }
 
-// Waiting is a protocol that can say who waits for what, where r2 only knows that somebody does. Stuck has a few sentences for a
+// Waiting is a protocol that can say what its transactions wait for, where r2 only knows that a coroutine waits. Stuck has a few sentences for a
 // run in which nothing ends.
 type Waiting interface{ Stuck(few int) []string }
 
@@ -103,7 +103,7 @@ type Access struct {
 	// Place says that the record is missing and the attempt inserts it: the protocol calls the store's
 	// Insert at its primary, and Tx.Placed. If the body deletes it again, Place is false and Out nil.
 	Place bool
-	// Blind says that nobody has looked whether it is missing. If it is not, the protocol calls Tx.Clashed
+	// Blind says that it was not looked up whether it is missing. If it is not, the protocol calls Tx.Clashed
 	// and aborts. Without Place a blind access is none.
 	Blind bool
 	// Delete says that the attempt deletes a record that it has fetched: Out has no value. When the attempt has
@@ -111,7 +111,7 @@ type Access struct {
 	// inserts it again, Delete is false and Out has a value.
 	Delete bool
 
-	sum uint64 // of the value that was read, for the history; 0: nobody asks
+	sum uint64 // of the value that was read, for the history; 0: not checked
 }
 
 // State is how far the fetch of a record is.
@@ -124,7 +124,7 @@ const (
 	Missing // there is no such record; where tables grow, the protocol has to see to it that this stays so
 )
 
-// Here says that nothing is awaited for the record any more.
+// Here says that the fetch of the record has ended.
 func (a *Access) Here() bool { return a.State >= Fetched }
 
 // Front is the bytes of Access.Out before the value.
@@ -137,10 +137,10 @@ type Table struct {
 	Store    store.Table
 	RowBytes int
 	Written  int  // leading bytes of a value that an update writes back
-	Constant bool // nobody writes it
+	Constant bool // it is never written
 	Fixed    bool // records are neither inserted nor deleted
 	Grows    bool // else an insert of a record that has its row from the start is an update
-	Still    bool // both: a CPU's read need not meet others' accesses in their true order
+	Still    bool // both: a CPU's read may run ahead of the event order, for nothing changes
 	Cached   bool // location caches have it
 	touched  keySet
 	lives    lives
@@ -158,21 +158,21 @@ func (t *Table) Version(key uint64, at store.Ref, stamp uint64) uint64 {
 	return t.lives.of(key, at, record.Counter(stamp))
 }
 
-// Updated is the version of a record after version, when its row has a new stamp.
+// Updated is the version of a record that follows version when its row has a new stamp.
 func Updated(version, stamp uint64) uint64 { return version&^(oneLife-1) | record.Counter(stamp) }
 
-// Deleted is the version of a record with version when it is no more.
+// Deleted is the version of a record with version after its deletion.
 func Deleted(version uint64) uint64 { return (version>>lifeShift + 1) << lifeShift }
 
-// Deleted says that the store has removed a record which a committed transaction deleted.
+// Deleted notes that the store has removed a record which a committed transaction deleted.
 func (t *Table) Deleted(key uint64, x store.Change) { t.lives.end(key, x.Ref, x.After, 0) }
 
-// Collected says that the store has removed a tombstone, whose version absence keeps.
+// Collected notes that the store has removed a tombstone: absence keeps its version.
 func (t *Table) Collected(key uint64, x store.Change, version uint64) {
 	t.lives.end(key, x.Ref, x.After, version)
 }
 
-// Reborn is the version of a record that is inserted in a new row, over nothing with that version.
+// Reborn is the version of a record that is inserted again in a new row, where version is that of its absence.
 func Reborn(version, stamp uint64) uint64 {
 	if version&(oneLife-1) != 0 { // a tombstone was there, which was collected
 		version = Deleted(version)
@@ -180,7 +180,7 @@ func Reborn(version, stamp uint64) uint64 {
 	return Updated(version, stamp)
 }
 
-// Unborn is the version of a record that is not there before the first version in a row.
+// Unborn is the version of a record's absence before the first version in a row.
 func (t *Table) Unborn(key uint64, before store.Ref) uint64 { return t.lives.unborn(key, before) }
 
 // What a session asks of its transaction.

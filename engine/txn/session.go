@@ -11,7 +11,7 @@ import (
 // snapshots are not of the kind that may be stale.
 const SessionGuarantee = "session-guarantee"
 
-// promises is what a client's snapshots have to have: an oracle, free of time.
+// promises are what a client's snapshots must contain: an oracle, free of time.
 type promises struct {
 	written [ownWrites]own // the last ones
 	writes  uint64
@@ -30,7 +30,7 @@ const ownWrites = 64
 
 func (p *promises) forget() { p.writes, p.point = 0, p.point[:0] }
 
-// promise remembers what an attempt that commits writes.
+// promise notes what an attempt that commits has written.
 func (tx *Tx) promise() {
 	p := tx.promises
 	for _, a := range tx.set {
@@ -60,7 +60,7 @@ func (tx *Tx) ReadsAt(point []uint64) {
 	copy(p.point, point)
 }
 
-// keepPromises looks whether a snapshot has what its client has written.
+// keepPromises checks that a snapshot has what its client has written.
 func (tx *Tx) keepPromises() {
 	if tx.fresh == timestamp.Stale {
 		return

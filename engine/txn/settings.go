@@ -29,14 +29,14 @@ type Settings struct {
 	// the released code's. Off, it names the entry in the backup's ring.
 	ResendLog bool
 	// AwaitReclaim, which goes with ResendLog, has the backups answer, and the transaction wait for the answers before it
-	// writes back: the released code without passive ACK. Off, nobody waits for them (§4.3.4).
+	// writes back: the released code without passive ACK. Off, they are not waited for (§4.3.4).
 	AwaitReclaim bool
 
 	// MaxAttempts ends a transaction with an error instead of retrying for
 	// ever: a sign of a protocol bug, not of contention.
 	MaxAttempts int
 
-	// Timestamps says who gives versions their stamps. If somebody does, records have versions, and read-only
+	// Timestamps says which scheme gives versions their stamps. If there is one, records have versions, and read-only
 	// transactions run in the protocol's second session, see Snapshots.
 	Timestamps timestamp.Options
 

@@ -6,7 +6,7 @@ import "drtmx/engine/timestamp"
 // locks nothing, validates nothing and never aborts.
 type Snapshots interface {
 	// Snapshot is that of a coroutine, nil where the database has no versions. Transactions run in it while
-	// there is somebody who gives versions their stamps, see Settings.Timestamps.
+	// a scheme gives versions their stamps, see Settings.Timestamps.
 	Snapshot(tx *Tx) Session
 }
 
@@ -19,7 +19,7 @@ func (cl *Client) freshness(readOnly bool) timestamp.Freshness {
 	return s.Freshness
 }
 
-// chooseSession picks who runs the transaction that begins.
+// chooseSession picks the session of the transaction that begins.
 func (tx *Tx) chooseSession() {
 	tx.run = tx.own
 	if tx.readOnly && tx.snap != nil && tx.common.Timestamps.Versions() {

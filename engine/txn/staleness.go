@@ -140,7 +140,7 @@ func (db *DB) StalenessBound() (ns int64, ok bool) {
 }
 
 // StalenessVerdict is where a read of a snapshot was staler than its bound, "" where none was; ok is false where there was no
-// bound, or nobody could tell.
+// bound, or it could not be measured.
 func (db *DB) StalenessVerdict() (broken string, ok bool) {
 	s := db.staleness
 	if s == nil {

@@ -62,7 +62,7 @@ func (v *versions) next(key uint64) {
 }
 
 // Latest is the version of the value that an attempt accepts under its lock, in a row. Without a
-// history nobody asks.
+// history it is not needed.
 func (tx *Tx) Latest(a *Access, at store.Ref) uint64 {
 	if tx.db.opt.Recorder == nil {
 		return record.InitialSeq

@@ -95,10 +95,10 @@ func (e Env) OpenKV(s store.KVSpec) (store.KV, error) {
 }
 
 // Between is called between two steps of long work, done of total so far. Its error
-// ends the work. nil is nobody to ask.
+// ends the work. nil: it cannot be given up.
 type Between func(done, total int) error
 
-// Step asks, if there is somebody to ask.
+// Step asks, unless it is nil.
 func (b Between) Step(done, total int) error {
 	if b == nil {
 		return nil
@@ -129,7 +129,7 @@ type Invariant struct {
 	Text string // where it does not, when it does not: the records and the numbers
 }
 
-// Violation tells a reader who knows the name alone what is broken, and where.
+// Violation says what is broken, and where, to a reader that has the name alone.
 func (i Invariant) Violation() string {
 	if i.Rule == "" || i.Text == "" {
 		return i.Rule + i.Text

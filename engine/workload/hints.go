@@ -61,7 +61,7 @@ func (h hint) inactive(v knob.Values, k *Kind) string {
 func HintKnobs(of func(v knob.Values) *Kind) []knob.Row {
 	list := []knob.Row{
 		{Knob: knob.Knob{Name: "nvm.persist", Kind: knob.Bool, Default: false, Label: "Persistent writes", Section: "2.3.4.3", Group: knob.Hardware, Live: true,
-			Doc: "A write counts when its bytes are in the persistent domain: one-sided by a READ behind it that flushes it, two-sided by a fence of the server."},
+			Doc: "A write counts when its bytes are in the persistent domain: one-sided by a READ after it that flushes it, two-sided by a fence of the server."},
 			Inactive: func(v knob.Values) string {
 				if !testbed.OnNVM(v) || !of(v).RequestsOf(v).Writes {
 					return "nothing is written to NVM"

@@ -16,18 +16,18 @@ func shared() []knob.Row {
 		{Knob: knob.Knob{Name: "workload.value_bytes", Kind: knob.Bytes, Default: 8, Min: 8, Max: 1024, Unit: "bytes", Label: "Value size", Group: knob.Workload,
 			Doc: "Bytes of a record's value, a multiple of 8."}},
 		{Knob: knob.Knob{Name: "workload.theta", Kind: knob.Float, Default: 0.0, Min: 0.0, Max: 1.99, Label: "Zipf constant", Section: "4.3", Group: knob.Workload, Live: true,
-			Doc: "Draws accounts, registers or records by a zipfian distribution with this constant. 0: SmallBank has its hot set, registers and YCSB's records are all equally popular."}},
+			Doc: "Draws accounts, registers or records by a zipfian distribution with this constant. 0: SmallBank uses its hot set; registers and YCSB's records are equally popular."}},
 		{Knob: knob.Knob{Name: "workload.payload", Kind: knob.Bytes, Default: 64, Min: 8, Max: MaxPayload, Unit: "bytes", Label: "Payload", Section: "2.2.4", Group: knob.Workload, Live: true,
-			Doc: "Bytes per request, or per object of one. An RPC carries 4,088 at most, that of a two-sided write 4,080."}, Inactive: func(v knob.Values) string {
+			Doc: "Payload in bytes, per request or per object of a batched one. At most 4,088 by RPC, 4,080 for a two-sided write."}, Inactive: func(v knob.Values) string {
 			if v.Text("workload") == "micro-atomic" {
 				return "an atomic has 8 bytes"
 			}
 			return ""
 		}},
 		{Knob: knob.Knob{Name: "workload.align", Kind: knob.Bytes, Default: 64, Min: 1, Max: 64, Unit: "bytes", Label: "Alignment", Section: "2.3.4.2", Group: knob.Workload, Live: true,
-			Doc: "Reads and writes begin at random multiples of it, a power of 2. 64: at the begin of a PCIe data word and cache line, so that only the end can be a part of one. The hints that pad align too."}},
+			Doc: "Reads and writes begin at random multiples of it, a power of 2. 64: at the start of a PCIe data word and cache line, so that only the last word can be partial. The hints that pad align too."}},
 		{Knob: knob.Knob{Name: "workload.scale", Kind: knob.Float, Default: 1.0, Min: 0.0001, Max: 1.0, Label: "Scale of populations", Group: knob.Workload,
-			Doc: "Multiplies populations only; caches that matter relative to them shrink by the same factor."}},
+			Doc: "Multiplies the sizes of tables only; caches whose size matters relative to them shrink by the same factor."}},
 	}
 }
 

@@ -54,7 +54,7 @@ func (s *session) execute(m msgReceipt) {
 
 	if err != nil {
 		if on, ok := m.content()["stop_on_error"].(bool); on || !ok {
-			s.given = len(s.waiting) // before anybody can know of the error: what comes after it is meant
+			s.given = len(s.waiting) // before a reader can know of the error: what comes after it is meant
 		}
 		s.replyError(&m, err, interrupted)
 		return
@@ -225,7 +225,7 @@ func (c *cell) show(m *msgReceipt) error {
 }
 
 // onlyPrints reports whether the last expression is a call like fmt.Println,
-// whose value nobody wants to see.
+// whose value is not shown.
 func (c *cell) onlyPrints() bool {
 	if c.call == nil {
 		return false

@@ -47,7 +47,7 @@ func (s *session) complete(m msgReceipt) {
 	})
 }
 
-// hidden is true for names that follow head and that nobody can mean: the kernel's own, and what
+// hidden is true for names that follow head and that a user cannot mean: the kernel's own, and what
 // a package keeps to itself.
 func (s *session) hidden(head string) func(name string) bool {
 	of, member := strings.CutSuffix(head, ".")

@@ -47,7 +47,7 @@ func (d *Device) Read(now sim.Time, line uint64) (end sim.Time) {
 // Write is a write request for a whole line that reaches the memory controller
 // at now. It returns when the write pending queue takes it: from then on the
 // line is in the persistent domain (thesis §2.3.2.1). Until then it occupies
-// whatever it came from, and whoever has a limited number of these waits.
+// whatever it came from, and a requester with a limited number of these waits.
 func (d *Device) Write(now sim.Time, line uint64) (accepted sim.Time) {
 	m, local := d.locate(line)
 	return m.write(now, local)

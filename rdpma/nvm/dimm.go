@@ -37,7 +37,7 @@ type dimm struct {
 // xline is what the buffer holds of an XLine, a bit per line.
 type xline struct {
 	valid uint64   // lines that are there, written or read
-	dirty uint64   // of these, the ones that the media do not have
+	dirty uint64   // of these, the ones not yet written to the media
 	ready sim.Time // when what a read brought from the media, or the last write, is there
 	// Neighbours in the list of complete XLines, none at its ends.
 	before, after int32
@@ -170,9 +170,8 @@ func (m *dimm) drain(at sim.Time) {
 }
 
 // allocate gives an XLine the place of the least recently used one, read or
-// written, and returns when it has it. One that the media do not have yet has to
-// be taken by the write-back queue first. The controller waits for that, and
-// everything behind with it.
+// written, and returns when it has it. A dirty one has to go into the write-back
+// queue first. The controller waits for that, and so do all requests behind it.
 func (m *dimm) allocate(at sim.Time, tag uint64) (slot int32, start sim.Time) {
 	if v := m.buffer.victim(); v != none && m.xlines[v].dirty != 0 {
 		start = max(at, m.backs.room())
@@ -187,7 +186,7 @@ func (m *dimm) allocate(at sim.Time, tag uint64) (slot int32, start sim.Time) {
 
 // writeBack moves the written lines of a slot to the media. The media take whole
 // XLines: what is missing is read first (thesis §2.3.2.1). Write-backs reach the
-// media in order, so one that need not read waits for one that does; nobody waits
+// media in order, so one that need not read waits for one that does; no request waits
 // for the translation of a write.
 func (m *dimm) writeBack(at sim.Time, slot int32) {
 	x := &m.xlines[slot]

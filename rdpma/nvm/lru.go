@@ -6,7 +6,7 @@ import "math/bits"
 const none int32 = -1
 
 // lru is a fully associative table of tags with exact least-recently-used
-// replacement. It hands out slots, and whoever owns it keeps what belongs to a
+// replacement. It hands out slots, and its owner keeps what belongs to a
 // slot. Nothing is allocated after newLRU.
 type lru struct {
 	nodes []lruNode // one per slot, and the head of the ring behind them

@@ -165,7 +165,7 @@ func (p *plain) translate(tag uint64) (miss bool) {
 	return miss
 }
 
-// dirtyLines are the lines that the media do not have.
+// dirtyLines are the lines not yet written to the media.
 func (p *plain) dirtyLines() (n int) {
 	for _, x := range p.buffer {
 		n += bits.OnesCount64(x.dirty)

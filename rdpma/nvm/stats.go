@@ -26,7 +26,7 @@ type Stats struct {
 
 	// What is there now, and is not reset.
 	BufferXLines int // XLines in the buffer
-	DirtyLines   int // lines of 64 bytes in it that the media do not have yet
+	DirtyLines   int // dirty lines of 64 bytes in it, not yet written to the media
 }
 
 // WriteAmplification is the bytes written to the media for each byte of a write

@@ -7,7 +7,7 @@
 // # How a random set can be computed from the number of a key
 //
 // A range of key space with m keys is halved again and again. How many of the m keys are in the lower half is
-// drawn from a hash of the halving alone, so whoever looks for the i-th key takes the way to it without
+// drawn from a hash of the halving alone, so a search for the i-th key takes the way to it without
 // drawing the others. Drawn with equal chance for both halves, the keys are uniformly random (noised linear,
 // lognormal, order lines: in strata of a few hundred keys); drawn with a share that is random too, they are
 // clustered at every scale (OSM).

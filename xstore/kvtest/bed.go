@@ -43,7 +43,7 @@ func Hardware(machines int) fabric.Config {
 	return fabric.Config{Machines: machines, LossPPM: 10_000, TornReads: true}
 }
 
-// NewBed makes a cluster and a store. Whoever calls it calls Close.
+// NewBed makes a cluster and a store. The caller calls Close.
 func NewBed(t TB, mk Make, seed uint64, size Size, hw fabric.Config, s store.KVSpec) *Bed {
 	t.Helper()
 	b := &Bed{TB: t, Sim: sim.New(sim.Options{Seed: seed})}

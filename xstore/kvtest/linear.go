@@ -171,7 +171,7 @@ func (x *client) number(key uint64, value []byte) uint64 {
 	return v
 }
 
-// disturb changes a key that nobody has a history of.
+// disturb changes a key without a history.
 func (x *client) disturb(key uint64, op int) {
 	var err error
 	Fill(key, x.value)

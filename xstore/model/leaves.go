@@ -28,7 +28,7 @@ type Leaf struct {
 	Low, High uint64   // the tree routes keys from Low to High, both included, to this leaf
 }
 
-// Initial are the leaves of a tree that nobody has changed yet: leaf j holds the keys of ranks from j x Fill. A leaf's Low is its
+// Initial are the leaves of an unchanged tree: leaf j holds the keys of ranks from j x Fill. A leaf's Low is its
 // first key, but for the first leaf.
 type Initial struct {
 	Keys           Keys

@@ -128,7 +128,7 @@ func TestTableHeader(t *testing.T) {
 	}
 }
 
-// An error that does not fit 8 bits makes a sub-model that nobody predicts with, instead of one that is wrong.
+// An error that does not fit 8 bits makes a sub-model that there is no prediction with, instead of one that is wrong.
 func TestFallback(t *testing.T) {
 	var keys Sorted
 	for i := range 600 {

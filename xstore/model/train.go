@@ -177,7 +177,7 @@ func slack(above, below int64) int64 {
 	return 0
 }
 
-// Initial trains sub-model m over leaves that nobody has changed: a pure function of its arguments.
+// Initial trains sub-model m over unchanged leaves: a pure function of its arguments.
 func (t *Trainer) Initial(in *Initial, x *Model, m uint32, generation uint32, tt []Entry) (Sub, []Entry) {
 	return t.InitialOf(in, x.Span(m), x.Base(m), generation, tt)
 }
@@ -207,7 +207,7 @@ func (t *Trainer) initial(in *Initial, span Span, base uint64, first, last, gene
 	return t.Sub(t.leaves, span, base, generation, tt)
 }
 
-// All trains all sub-models over leaves that nobody has changed, in one pass, and calls visit with each of them, rising. The
+// All trains all sub-models over unchanged leaves, in one pass, and calls visit with each of them, rising. The
 // table is valid until visit returns.
 func (t *Trainer) All(in *Initial, x *Model, generation uint32, visit func(m uint32, s Sub, tt []Entry)) {
 	leaves := in.Leaves()

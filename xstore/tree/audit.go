@@ -3,8 +3,8 @@ package tree
 import "fmt"
 
 // Audit looks at the tree at rest, free of time, and calls bad with a sentence for each fault: nodes that are torn, fences and
-// separators that do not fit each other, leaves that are not linked in the order of their keys, keys where nobody looks for
-// them, values that belong to others. Of parts that nobody has touched it looks at the ends only.
+// separators that do not fit each other, leaves that are not linked in the order of their keys, keys where no lookup looks for
+// them, values that belong to others. Of untouched parts it looks at the ends only.
 func (t *Tree) Audit(bad func(text string)) {
 	slab := t.peek64(t.base + leafSlab)
 	a := &auditor{t: t, bad: bad, w: t.take(), seen: make([]uint64, uint32(slab)/64+1)}
@@ -53,7 +53,7 @@ func (a *auditor) see(leaf uint32) (before bool) {
 	return before
 }
 
-// asAtStart looks at the ends of a part that nobody has touched.
+// asAtStart looks at the ends of an untouched part.
 func (a *auditor) asAtStart(p part, low, high uint64) {
 	x, first := &a.t.first, uint32(p.from)
 	a.isNext(first)

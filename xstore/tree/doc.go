@@ -1,5 +1,5 @@
 // Package tree is XTree, the concurrent B+ tree of an XStore server (thesis §3.4.1, §3.4.3): leaves in registered memory that
-// clients READ without asking anybody, and an index above them for the server's own CPU.
+// clients READ without a message to the server, and an index above them for the server's own CPU.
 //
 // # Leaves
 //

@@ -211,7 +211,7 @@ func (h *heap) replace(r *r2.Region, old FatPointer, key uint64, value []byte, w
 	return p, ok
 }
 
-// free gives the memory of a value back. All lines of the entry change, so that nobody takes it for the value.
+// free gives the memory of a value back. All lines of the entry change, so that it is not taken for the value.
 func (h *heap) free(r *r2.Region, p FatPointer, w *work) {
 	head := h.head(class(p.Size()))
 	link := r.Load64(head)

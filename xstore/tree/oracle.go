@@ -57,7 +57,7 @@ func (t *Tree) peekValue(w *work) (value []byte, ok bool) {
 }
 
 // EachLeaf calls f with the leaves from that on which a key is routed to, in the order of their keys, until it returns false.
-// It is free of time, and leaves that nobody touched stay untouched.
+// It is free of time, and untouched leaves stay untouched.
 func (t *Tree) EachLeaf(from uint64, f func(l *Leaf) bool) {
 	w := t.take()
 	defer t.give(w)

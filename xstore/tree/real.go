@@ -14,7 +14,7 @@ import (
 //
 //	next fat pointer u64 | length of the key u16 | key | value
 //
-// Next is the record of another key with the same hash; 0: there is none. Whoever has found a hash compares the bytes of the key
+// Next is the record of another key with the same hash; 0: there is none. A lookup that has found a hash compares the bytes of the key
 // with those of one record after the other. Entries of the heap repeat the hash and their size in front of this.
 //
 // A new record is put in front of the others, and none moves: values beside such keys have one length. So a client that READs the

@@ -62,7 +62,7 @@ func (t *Tree) sorted(pairs []store.Pair) (*sortedPairs, error) {
 }
 
 // Rebuild makes the tree anew of pairs that a recovery has found, which rise by key (thesis §3.4.4). Leaves are as full as at
-// the start. Nobody else uses the tree meanwhile. Where keys have lengths of their own, a pair has a hash and a record as
+// the start. No other thread uses the tree meanwhile. Where keys have lengths of their own, a pair has a hash and a record as
 // AppendRecord makes it; those of one hash may come in any order.
 //
 // Incarnations begin with the epoch in their upper 8 bits. It has to be a new one: then what a client remembers of a leaf
@@ -135,7 +135,7 @@ func (t *Tree) rebuildSlot(r *r2.Region, pairs []store.Pair, w *work) (ok bool) 
 	return true
 }
 
-// peek copies n bytes at a free of time. What nobody has touched is computed and stays untouched.
+// peek copies n bytes at a free of time. What is untouched is computed and stays untouched.
 func (t *Tree) peek(a r2.Addr, n int, dst []byte) []byte {
 	var block [blockBytes]byte
 	for dst = dst[:n]; len(dst) > 0; {

@@ -1,6 +1,6 @@
 package tree
 
-// Sizes are the numbers of a tree that nobody has changed.
+// Sizes are the numbers of an unchanged tree.
 type Sizes struct {
 	Leaves     uint64
 	InnerNodes uint32

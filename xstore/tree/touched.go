@@ -1,6 +1,6 @@
 package tree
 
-// What nobody has touched is what it was at the start, a function of the keys. A walk through a tree at rest need not look
+// What is untouched is what it was at the start, a function of the keys. A walk through a tree at rest need not look
 // at it: of a hundred million keys a run looks at a few hundred thousand.
 
 // part is a leaf (level 0) or an inner node of the initial tree with all that is below it.
@@ -8,7 +8,7 @@ type part struct {
 	from, to uint64 // leaves, to excluded
 }
 
-// untouched says whether a node is one of the initial tree and nobody has touched it, or anything that was below it.
+// untouched says whether a node is one of the initial tree and was not touched, or anything that was below it.
 func (t *Tree) untouched(number uint32, level int) (p part, ok bool) {
 	x := &t.first
 	if level > x.levels() {
@@ -37,7 +37,7 @@ func (t *Tree) untouched(number uint32, level int) (p part, ok bool) {
 	return p, !t.mem.Touched(t.heap.base+first*t.heap.largest, (last-first)*t.heap.largest)
 }
 
-// EachTouched calls f with the leaves that somebody may have touched, in the order of their keys, and with the others of which
+// EachTouched calls f with the leaves that may have been touched, in the order of their keys, and with the others of which
 // also says that they are wanted: it is asked about ranges of keys, and about parts of those it wants. f ends the walk with false.
 func (t *Tree) EachTouched(also func(low, high uint64) bool, f func(l *Leaf) bool) {
 	w := t.take()

@@ -22,7 +22,7 @@ func ServeWorkCommand() *cobra.Command {
 	var untilEOF bool
 	cmd := &cobra.Command{
 		Use:   "serve-work",
-		Short: "The server between those who send points and workers",
+		Short: "The server between clients that send points and workers",
 		Long: "Runs a NATS server with JetStream, for labs that have none, until Ctrl-C. Points and results are kept in a folder, so a restart loses none. " +
 			"On an address that others can reach it wants --creds: the file is made when it is not there, and workers and senders take a copy.",
 		Args: cli.Exactly(0, "no arguments"),
@@ -55,7 +55,7 @@ func ServeWorkCommand() *cobra.Command {
 	fl.StringVar(&o.Creds, "creds", "", "credentials `FILE` that clients need, made if it is not there")
 	fl.StringVar(&o.Cert, "tls-cert", "", "`FILE` with the server's certificate")
 	fl.StringVar(&o.Key, "tls-key", "", "`FILE` with the key of the certificate")
-	fl.StringVar(&o.ClientCA, "tls-ca", "", "`FILE` with the certificate of who signed those of clients, which then need one")
+	fl.StringVar(&o.ClientCA, "tls-ca", "", "`FILE` with the certificate of the CA that signed those of clients, which then need one")
 	fl.StringVar(&most, "max-store", "8GB", "most `BYTES` to keep; the oldest results go first. Counts when the store is new")
 	fl.DurationVar(&o.Age, "max-age", 7*24*time.Hour, "how long points and results are kept. Counts when the store is new")
 	fl.BoolVar(&untilEOF, "until-eof", false, "end when standard input ends, as with the program that started it")

@@ -28,7 +28,7 @@ type Options struct {
 	Creds string
 	// Cert and Key are files with the server's certificate and its key, for TLS; "": no TLS.
 	Cert, Key string
-	// ClientCA is a file with the certificate of who signs those of clients: they need one then. "": they need none.
+	// ClientCA is a file with the certificate of the CA that signs those of clients: they need one then. "": they need none.
 	ClientCA string
 	// Limits bound what is kept; the zero value is that of package work.
 	work.Limits
@@ -155,7 +155,7 @@ func (o Options) address() (host string, port int, err error) {
 		return "", 0, bad("has no port from 0 to 65535")
 	}
 	if !loopback(host) && o.Creds == "" {
-		return "", 0, &experiment.SpecError{Field: "listen", Value: listen, Rule: "others can reach it, who needs no credentials may do anything",
+		return "", 0, &experiment.SpecError{Field: "listen", Value: listen, Rule: "other machines can reach it, and without credentials they may do anything",
 			Next: "add --creds FILE (made if it is not there; copy it to workers and senders), and --tls-cert, --tls-key where the network is not trusted"}
 	}
 	return host, port, nil

@@ -348,7 +348,7 @@ func large(t *testing.T, q work.Queue) {
 	}
 }
 
-// many: who sends keeps a bounded number under way, as package cluster does, and memory is bounded on both sides.
+// many: a client keeps a bounded number under way, as package cluster does, and memory is bounded on both sides.
 func many(t *testing.T, q work.Queue) {
 	const atOnce, limit = 256, 128 << 20
 	points := 10_000

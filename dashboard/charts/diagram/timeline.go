@@ -115,7 +115,7 @@ func (t *timeline) own() {
 		name, fill, w := phaseName(p.Phase), phaseColour(p.Phase), t.at(p.EndNS)-t.at(p.BeginNS)
 		after := ""
 		if p.BeginNS >= t.x.EndNS {
-			after = ", after the commit was decided: nobody waits for it"
+			after = ", after the commit was decided: not waited for"
 		}
 		t.span(p.BeginNS, p.EndNS, t.h, 20, 0.8, fill, fmt.Sprintf("phase %s: %s%s", name, micros(p.EndNS-p.BeginNS), after))
 		if w > wide(name)+6 {
@@ -191,7 +191,7 @@ func short(v *engine.VerbTrace) string { return fmt.Sprintf("%s %d B", v.Verb, v
 func (t *timeline) request(v *engine.VerbTrace, y float64, label bool) {
 	tip := fmt.Sprintf("%s of %d bytes to node %d, phase %s: %s", v.Verb, v.Bytes, v.To, phaseName(v.Phase), micros(v.EndNS-v.BeginNS))
 	if v.Passive {
-		tip += "; passive: nobody waits for it"
+		tip += "; passive: not waited for"
 	}
 	style := `stroke="currentColor" stroke-opacity="0.5" stroke-width="0.7"`
 	if v.Passive {

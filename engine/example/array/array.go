@@ -1,5 +1,5 @@
 // Package array is a store whose tables are arrays: record i of a server is at row i, so where a record is follows from its
-// key, and nobody looks anything up. Records are neither inserted nor deleted.
+// key, so no lookups are needed. Records are neither inserted nor deleted.
 package array
 
 import (

@@ -1,4 +1,4 @@
-// Package counters is a workload of one transaction: it adds one to two random counters. Whoever adds up all of them at the
+// Package counters is a workload of one transaction: it adds one to two random counters. The sum of all of them at the
 // end knows whether an update was lost.
 package counters
 
@@ -21,7 +21,7 @@ var Kind = workload.Kind{
 	Load: testbed.Load{Name: "counters", Transactions: true, LocalLocks: workload.Anywhere},
 	Doc:  "adds one to two random counters",
 	Rows: []knob.Row{{Knob: knob.Knob{Name: "workload.counters", Kind: knob.Int, Default: 100, Min: 2, Max: 1_000_000, Label: "Counters", Group: knob.Workload,
-		Doc: "How many there are. The fewer, the more transactions meet."}}},
+		Doc: "Number of counters. With fewer, transactions conflict more often."}}},
 	Knobs: []string{"workload.counters", "workload.scale"},
 	Footprint: func(v knob.Values) workload.Footprint {
 		return workload.SmallRecords(v, int64(v.Int("workload.counters")), 8)

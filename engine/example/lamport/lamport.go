@@ -45,7 +45,7 @@ func (s *scheme) Begin(c *r2.Co, x *timestamp.Txn) {
 // Saw: the writer of what was read comes before.
 func (s *scheme) Saw(x *timestamp.Txn, version timestamp.Stamp) { x.TS = max(x.TS, version.Next()) }
 
-// Over: who has read or written what is overwritten comes before.
+// Over: transactions that have read or written what is overwritten come before.
 func (s *scheme) Over(x *timestamp.Txn, tuple, version timestamp.Stamp) {
 	x.TS = max(x.TS, tuple.Next(), version.Next())
 }

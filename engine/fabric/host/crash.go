@@ -13,7 +13,7 @@ func (m *Machine) Halt() error {
 	case m.Mem.Down:
 		return fmt.Errorf("fabric: machine %d crashes, it is down already: restart it first", m.ID)
 	case m.Mem.nvm.any() && m.Mem.durable == nil:
-		return fmt.Errorf("fabric: machine %d crashes, and nobody knows what its NVM keeps: set Config.Durability", m.ID)
+		return fmt.Errorf("fabric: machine %d crashes, and what its NVM keeps is not recorded: set Config.Durability", m.ID)
 	}
 	if d := m.Mem.durable; d != nil {
 		d.crash()

@@ -6,7 +6,7 @@
 //     are posted: the RNIC goes on until too many of them have not been taken by memory.
 //   - NVM is a Device behind a socket's memory controllers. Which bytes of it are persistent is known line by line, if that is
 //     asked for (Config.Durability): a crash keeps those, and some of what was in flight.
-//   - A hardware transaction of a core is a Speculation: it ends when anybody else touches one of its lines.
+//   - A hardware transaction of a core is a Speculation: it ends when another core or a device touches one of its lines.
 //
 // Package fabric gives hosts their RNICs and connects them.
 package host

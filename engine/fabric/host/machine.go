@@ -91,7 +91,7 @@ const (
 // charged at the simulation's time, which is at most now, the core's own.
 //
 // StoreNT and Flush to NVM give the lines to the core's write-combining buffers,
-// and the time is that of giving. Whoever does not want to give without bound
+// and the time is that of giving. A program that must not give without bound
 // waits with Await.
 //
 // Lines that another core's locked instructions have in its cache come from there.
@@ -304,7 +304,7 @@ func (m *Machine) DMALatency(n *Port, a space.Addr) sim.Time {
 	return t
 }
 
-// DMAWrite is an RNIC's write of n bytes. Writes are posted: nobody waits, but
+// DMAWrite is an RNIC's write of n bytes. Writes are posted: they are not waited for, but
 // caches and channels move.
 func (m *Machine) DMAWrite(n *Port, now sim.Time, a space.Addr, bytes uint32) {
 	if bytes == 0 {

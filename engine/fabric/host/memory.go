@@ -25,7 +25,7 @@ type Memory struct {
 	firstArray []uint16 // by page: the first of them in it
 	home       []uint8  // socket of each 2 MB page, and what else there is to say of it
 	nvm        nvmSpace
-	durable    *durability // nil: nobody asks what a crash leaves
+	durable    *durability // nil: what a crash leaves is not recorded
 	Down       bool        // crashed: nothing changes it
 	mrs        []mr
 
@@ -290,7 +290,7 @@ const (
 )
 
 // MR is a memory region: a part of the memory that RNICs may access, by
-// whoever has the key.
+// every peer that has the key.
 type MR struct {
 	Addr       space.Addr
 	Len        uint64

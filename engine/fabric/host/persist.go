@@ -72,7 +72,7 @@ func newDurability(m *Machine) *durability {
 	return &durability{m: m, index: map[space.Addr]uint32{}, rand: m.hosts.sim.Stream("fabric.crash", uint64(m.ID))}
 }
 
-// Change says that n bytes at a are about to change. Whoever stores to Bytes
+// Change says that n bytes at a are about to change. Code that stores to Bytes
 // calls it before, if the bytes may be in NVM; what is changed without it counts
 // as having been there always.
 func (m *Memory) Change(a space.Addr, n int) {

@@ -8,7 +8,7 @@ import (
 )
 
 // posted are the writes of an RNIC that have been given to PCIe and that memory
-// has not taken. Nobody waits for a posted write, but there is room for a limited
+// has not taken. A posted write is not waited for, but there is room for a limited
 // number of lines: when it is used up the RNIC takes no further requests (thesis
 // §2.3.4). Writes leave in order, and reads do not pass them, which is what makes
 // a READ flush the WRITEs before it.
@@ -142,8 +142,8 @@ func (p *posted) pop() {
 	}
 }
 
-// arm plans to look at the queue again when the first line leaves. If nobody knows
-// when that is, or the lines are still on PCIe, someone will arm again.
+// arm plans to look at the queue again when the first line leaves. If it is unknown
+// when that is, or the lines are still on PCIe, a later event arms again.
 func (p *posted) arm() {
 	if p.armed || p.First == len(p.Queue) || p.head == p.tail {
 		return

@@ -22,8 +22,8 @@ const sharedSlots = 1 << 12
 
 type sharedLine struct {
 	free   sim.Time // the last core that asked for it has it then
-	copies uint64   // who has it, a bit for each core (modulo 64)
-	from   uint16   // who had it last: it comes from there
+	copies uint64   // the cores that have it, a bit for each (modulo 64)
+	from   uint16   // the core that had it last: it comes from there
 }
 
 func sharedSlot(line space.Addr) space.Addr { return (line ^ line>>12) & (sharedSlots - 1) }
@@ -100,7 +100,7 @@ func (m *Machine) sharing(core int, now sim.Time, a space.Addr, n int, store boo
 }
 
 // LineFrom is what a locked instruction costs when the line was last written by
-// another core, or by nobody.
+// another core, or by none.
 func (m *Machine) LineFrom(before, core int) sim.Time {
 	switch {
 	case before == core || before < 0:

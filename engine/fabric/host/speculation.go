@@ -12,7 +12,7 @@ import (
 // leaves that cache stays watched further out.
 const SpeculativeLines = 32 << 10 / space.LineBytes
 
-// Intruder is who has touched a line that a hardware transaction uses.
+// Intruder is the core or device that has touched a line of a hardware transaction.
 type Intruder uint8
 
 // The intruders.
@@ -22,8 +22,8 @@ const (
 )
 
 // Speculation is a hardware transaction of a core: the lines that it has read, and
-// those that it has written with their bytes, which nobody else sees before Commit.
-// Whoever else reads a line that it has written, or writes one that it has read or
+// those that it has written with their bytes, which are invisible to others before Commit.
+// Every other core or device that reads a line that it has written, or writes one that it has read or
 // written, is told about through the function given to NewSpeculation: the one that
 // comes later wins, as on Intel's processors. One object serves one after the other.
 type Speculation struct {
@@ -51,7 +51,7 @@ type speculative struct {
 type speculations struct {
 	live []*Speculation
 	// watched counts their lines by hash, as Memory.flight does accesses: most
-	// accesses of others find nobody there and need not ask each transaction.
+	// accesses of others find it empty and need not ask each transaction.
 	watched []uint32
 }
 
@@ -119,7 +119,7 @@ func (s *Speculation) view(n int) []byte {
 }
 
 // Store keeps b for the n bytes at a. Beyond SpeculativeLines lines it says false: the
-// hardware has no room, and whoever runs the transaction has to give it up.
+// hardware has no room, and the program has to give the transaction up.
 func (s *Speculation) Store(a space.Addr, b []byte) bool {
 	s.used = 0
 	for len(b) > 0 {

@@ -18,7 +18,7 @@
 // multiple of 2^40. A write has read its record too, in the version that it replaces. The kind is
 // "update", "insert" or "delete". Writes of attempts that did not commit were never put into a record;
 // their version is 0. A read with "found": false saw that there is no such record: its version is
-// that of the deletion, or 0 if nobody had inserted one yet. Reads of tables that nobody writes are
+// that of the deletion, or 0 if none was inserted yet. Reads of tables that are never written are
 // listed as well. "snapshot": true says that the reads are of a snapshot, which may lack what had ended before it began.
 //
 // # EDN
@@ -32,10 +32,10 @@
 // writes of the register, and nil for what was there at the start, be it nothing. Reads come before writes; the
 // write of a register, a deletion too, comes after the read of what it replaces, from which a checker takes the
 // order of versions (Elle: {:wfr-keys? true}). The value that a failed attempt would have written
-// is minus its id, which nobody ever reads. An attempt under way at the end is :info, of a value
-// that nobody knows: none that it wrote was ever visible.
+// is minus its id, which is never read. An attempt under way at the end is :info, of a value
+// that is unknown: none that it wrote was ever visible.
 //
-// Events of one moment are in the order that says the least: whoever begins comes before who ends,
+// Events of one moment are in the order that says the least: begins come before ends,
 // unless it is the same process.
 //
 // # Caveats

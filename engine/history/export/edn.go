@@ -128,7 +128,7 @@ func (w *Writer) horizon() int64 {
 	return h
 }
 
-// hurry writes the beginnings of those who hold the others back, without a value.
+// flushBegun writes the beginnings of attempts that hold the others back, without a value.
 func (w *Writer) hurry() {
 	h := w.events.newest - w.opt.Skew
 	for i := range w.events.sessions {
@@ -152,7 +152,7 @@ func (w *Writer) flush(before int64) {
 	}
 }
 
-// finish writes the rest: attempts that are under way end in a way that nobody knows.
+// finish writes the rest: attempts that are under way end with an unknown outcome.
 func (w *Writer) finish() {
 	e := &w.events
 	for i := range e.sessions {

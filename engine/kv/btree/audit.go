@@ -2,7 +2,7 @@ package btree
 
 import "fmt"
 
-// Audit says what is wrong with the nodes that somebody has visited; nil: nothing. It makes none.
+// Audit says what is wrong with the nodes that were visited; nil: nothing. It makes none.
 func (t *Tree) Audit() error {
 	depth, seen, untouched := -1, 0, false
 	var walk func(at int32, low, high uint64, d int) error

@@ -1,7 +1,7 @@
-// Package btree is a B+tree of entries of 8 bytes each way: the structure, not its memory. Whoever has one gives its nodes addresses, and
+// Package btree is a B+tree of entries of 8 bytes each way: the structure, not its memory. Its owner gives its nodes addresses, and
 // charges those that an operation has visited.
 //
-// What a tree begins with is a pure function: its nodes are made when somebody first visits them.
+// What a tree begins with is a pure function: its nodes are made when they are first visited.
 //
 // # Left out
 //

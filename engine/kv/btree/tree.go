@@ -31,7 +31,7 @@ type Tree struct {
 	path    []step // to the leaf, from the root
 	leaf    int32  // of the last insert
 
-	// Watch is told which leaves take over keys of others, nil: nobody asks. Skip says which entries scans pass over
+	// Watch is told which leaves take over keys of others; nil: no watch. Skip says which entries scans pass over
 	// as if they were not there, nil: none.
 	Watch Watch
 	Skip  func(key uint64) bool
@@ -52,7 +52,7 @@ type Watch interface {
 	Gone(leaf, into int32)
 }
 
-// page is nodes with consecutive numbers; nil: as at the start, and nobody has visited it.
+// page is nodes with consecutive numbers; nil: as at the start, and not visited.
 type page [256]*node
 
 // step is an inner node on the way down, and which child was taken.
@@ -63,7 +63,7 @@ type step struct {
 
 // New makes a tree of size entries, of which at(i) is the one with the i-th lowest key. Its nodes have fill entries, or children, but
 // for the last of each level. With fill = Fanout it is as small as can be: what inserting the entries in order leaves behind. The
-// leaves have the first numbers, in order, then the nodes of each level above. Each is made when somebody visits it.
+// leaves have the first numbers, in order, then the nodes of each level above. Each is made when it is first visited.
 func New(size uint64, fill int, at func(i uint64) Entry) *Tree {
 	t := &Tree{entries: int(size), size: size, fill: fill, at: at, counts: levels(size, fill)}
 	for _, n := range t.counts {
@@ -88,7 +88,7 @@ func levels(size uint64, fill int) []int {
 // Len is the number of entries.
 func (t *Tree) Len() int { return t.entries }
 
-// Visited are the nodes that the last operation went to, for whoever charges it, and Looked how many of their keys it compared on
+// Visited are the nodes that the last operation went to, for the code that charges it, and Looked how many of their keys it compared on
 // its way down. The list is valid until the next operation.
 func (t *Tree) Visited() []int32 { return t.visited }
 
@@ -109,7 +109,7 @@ func (t *Tree) Put(key, val uint64) {
 // Looked is beside Visited.
 func (t *Tree) Looked() int { return t.looked }
 
-// made is a node that somebody has visited, or nil.
+// made is a node that was visited, or nil.
 func (t *Tree) made(i int32) *node {
 	if p := t.pages[int(i)/len(page{})]; p != nil {
 		return p[int(i)%len(page{})]
@@ -250,7 +250,7 @@ func (t *Tree) Get(key uint64) (val uint64, ok bool) {
 	return n.vals[i], true
 }
 
-// Peek is Get that leaves the tree and what Visited says as they are. known is false where nobody has come before: there the key has
+// Peek is Get that leaves the tree and what Visited says as they are. known is false where no operation has come before: there the key has
 // what it had at the start.
 func (t *Tree) Peek(key uint64) (val uint64, ok, known bool) {
 	for at := t.root; ; {
@@ -269,7 +269,7 @@ func (t *Tree) Peek(key uint64) (val uint64, ok, known bool) {
 	}
 }
 
-// EachMade calls f with the entries of the leaves that somebody has visited, in rising order.
+// EachMade calls f with the entries of the leaves that were visited, in rising order.
 func (t *Tree) EachMade(f func(Entry)) {
 	t.eachMade(t.root, f)
 }
@@ -443,7 +443,7 @@ func (t *Tree) Up(from, to uint64, limit int, dst []Entry) []Entry {
 	return dst
 }
 
-// Each calls f with all entries in rising order. It makes no leaf that nobody has visited.
+// Each calls f with all entries in rising order. It makes no leaf that was not visited.
 func (t *Tree) Each(f func(Entry)) {
 	for at := t.descend(0); at != none; {
 		n := t.made(at)

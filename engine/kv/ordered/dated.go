@@ -10,7 +10,7 @@ import (
 )
 
 // Dated is a table of which snapshots are read. Each leaf has a guard: the highest point at which a snapshot has scanned
-// it. Whoever enters a key in a leaf has to come after its guard, or a snapshot would have missed what it had to see. An
+// it. A transaction that enters a key in a leaf has to come after its guard, or a snapshot would have missed what it had to see. An
 // entry that is taken out stays, with the stamp from which on it is gone.
 type Dated struct {
 	*Table
@@ -188,7 +188,7 @@ func (t *Dated) scanLocal(c *r2.Co, at *store.Claim, r Range, dst []Entry) []Ent
 	return t.scanNow(c, at, r, dst)
 }
 
-// scanNow claims the leaves that a scan passes and appends what is there at the point. That is one moment: who enters a
+// scanNow claims the leaves that a scan passes and appends what is there at the point. That is one moment: a transaction that enters a
 // key sees the claim, or was seen.
 func (t *Dated) scanNow(c *r2.Co, at *store.Claim, r Range, dst []Entry) []Entry {
 	x, p := t.tree(r.Part), &t.parts[r.Part]
@@ -303,7 +303,7 @@ func (t *Dated) end(c *r2.Co, part, key uint64) error {
 	return nil
 }
 
-// collect takes out what nobody finds any more, on the coroutine's machine.
+// collect takes out what no scan finds any more, on the coroutine's machine.
 func (t *Dated) collect(c *r2.Co, visible func(stamp uint64) bool) {
 	if c.Machine() >= len(t.ended) {
 		return

@@ -69,7 +69,7 @@ func (v *Service) Add(s Spec) (store.OrderedTable, error) {
 // Date has tables that are added from now on read by snapshots.
 func (v *Service) Date(visible func(stamp uint64, point []uint64) bool) { v.visible = visible }
 
-// Collect takes out of all dated tables what nobody finds any more, on the coroutine's machine.
+// Collect takes out of all dated tables what no scan finds any more, on the coroutine's machine.
 func (v *Service) Collect(c *r2.Co, visible func(stamp uint64) bool) {
 	for _, t := range v.tables {
 		if t != nil && t.dated != nil {

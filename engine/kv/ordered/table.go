@@ -70,7 +70,7 @@ func (t *Table) newTree(part uint64) *btree.Tree {
 	return btree.New(uint64(len(list)), btree.Fanout, func(i uint64) Entry { return list[i] })
 }
 
-// Entries calls f with the entries of a part in order: an oracle, free of time. A part that nobody used has what it
+// Entries calls f with the entries of a part in order: an oracle, free of time. An unused part has what it
 // begins with.
 func (t *Table) Entries(part uint64, f func(Entry)) {
 	if t.dated != nil {
@@ -79,7 +79,7 @@ func (t *Table) Entries(part uint64, f func(Entry)) {
 	t.tree(part).Each(f)
 }
 
-// Used reports whether anybody has used a part.
+// Used reports whether a part was used.
 func (t *Table) Used(part uint64) bool { return t.trees[part] != nil }
 
 func (t *Table) head(part uint64) r2.Addr {

@@ -127,7 +127,7 @@ func (s *script) ask(what string, w []string) string {
 	return ""
 }
 
-// writes runs transactions that nobody looks at.
+// writes runs transactions whose results do not matter.
 func (s *script) writes(on string, n int, key string) string {
 	for i := range n {
 		const name = "writer"

@@ -122,7 +122,7 @@ func AgainstMap(t *testing.T, config func(t *rapid.T) txn.Config) {
 					}
 					return nil
 				})
-				// Who inserts without looking learns only at the end that the record exists, and a rollback comes before.
+				// A blind insert learns only at the end that the record exists, and a rollback comes before.
 				blind := false
 				for k, st := range steps {
 					blind = blind || st.op == 1 && errors.Is(want[k].err, txn.ErrExists)

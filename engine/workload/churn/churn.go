@@ -97,7 +97,7 @@ func New(o Options) (*Churn, error) {
 	return w, err
 }
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (w *Churn) Name() string { return "churn" }
 
 // DB is the database.

@@ -57,7 +57,7 @@ func New(o Options) (*Ring, error) {
 	return &Ring{Transactions: t, opt: o}, err
 }
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (w *Ring) Name() string { return "cycle" }
 
 // DB is the database.

@@ -173,7 +173,7 @@ func (k *checker) read(key uint64, value []byte, begin, end r2.Time) {
 	}
 }
 
-// missing judges that a key was not found: it is lost if it had been there when the request began, for nobody deletes.
+// missing judges that a key was not found: it is lost if it had been there when the request began, for there are no deletes.
 func (k *checker) missing(key uint64, begin, end r2.Time) {
 	if !k.watches(key) || k.out(key, begin) {
 		return
@@ -207,7 +207,7 @@ func (k *checker) scan(from uint64, n int, pairs []store.Pair, begin, end r2.Tim
 		if rank < k.keys.Len() && k.keys.Key(rank) == p.Key {
 			rank++
 		} else if k.watches(p.Key) && k.registers[p.Key] == nil {
-			k.report("a scan from key %d has key %d, which nobody inserted", from, p.Key)
+			k.report("a scan from key %d has key %d, which no client inserted", from, p.Key)
 		}
 		next = p.Key + 1
 	}

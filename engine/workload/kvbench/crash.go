@@ -8,7 +8,7 @@ import (
 
 // What a crash of a server does to what is known of its keys. A write that was answered before the time that the store calls
 // durable has survived; of the later ones each key has any, as long as no write that survived has to come behind it. Which
-// one it is the store says when it has recovered, and from then on nobody may see another one of before.
+// one it is the store says when it has recovered, and from then on no client may see another one of before.
 
 // outage is a server that has crashed and not recovered.
 type outage struct {

@@ -17,7 +17,7 @@
 //     any initial key.
 //
 // Where a client inserts, its uniform reads include its own last 1,024 inserts in their proportion. An INSERT's key
-// is uniformly random between the lowest and the highest initial key and none of them; that somebody inserted it before is
+// is uniformly random between the lowest and the highest initial key and none of them; that a client inserted it before is
 // rare, and then the store says so.
 //
 // With an insert rate the clients of the last machine insert, at that rate, and the others do not (§3.7.6).
@@ -29,13 +29,13 @@
 //
 // # What is checked
 //
-// A value says whose it is and who wrote it: 16 bits of a hash of the key, 20 of the writer, 28 of the writer's count;
+// A value names its key and its writer: 16 bits of a hash of the key, 20 of the writer, 28 of the writer's count;
 // what is longer is filled with a hash of these and the key. So every value that a GET or a SCAN brings is checked by
-// itself: whole, of that key, and written by somebody by then. And since no two writes are alike, whether the answers
+// itself: whole, of that key, and written by a client by then. And since no two writes are alike, whether the answers
 // of all clients fit together, key by key, can be decided exactly while they come in: see register. A key that is there is
 // found (§3.4.3, "no lost keys"), and has a value that had not been overwritten when the request began.
 //
-// A SCAN is checked for order, for pairs of nobody's, and for completeness: a key within its range that was there all
+// A SCAN is checked for order, for pairs without a writer, and for completeness: a key within its range that was there all
 // the time is in it. Its pairs may be of different moments (§3.4.2.2). At rest every key that was written is looked up.
 //
 // The knob check chooses: full is all keys, sampled one of 64, off none. Memory is bounded: when more than 2 M keys

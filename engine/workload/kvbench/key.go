@@ -30,7 +30,7 @@ func realKeys(most int) *store.RealKeys {
 	}}
 }
 
-// validRealKeys holds that keys of different lengths are long enough, and that nobody scans them.
+// validRealKeys holds that keys of different lengths are long enough, and that there are no scans.
 func validRealKeys(v knob.Values, scans bool) error {
 	n := v.Int("workload.key_bytes")
 	switch {

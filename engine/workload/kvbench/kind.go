@@ -58,7 +58,7 @@ const (
 )
 
 // Theta is the zipf constant. Assumed: the chapter does not state it, and 0.99 is YCSB's. 0.9 is what
-// others take who find 0.99 too skewed, and 1.2 what has been measured of caches of key-value pairs.
+// others use because 0.99 is too skewed, and 1.2 what has been measured of caches of key-value pairs.
 const Theta = 0.99
 
 // kind is one of YCSB's.
@@ -146,17 +146,17 @@ func rows() []knob.Row {
 			Doc: "Which keys requests go to. uniform: all alike. zipfian: the lowest keys of the set most often, by workload.theta. scrambled: the same, the popular keys scattered over the set. latest: those that the client itself inserted last, only in ycsb-d."}),
 		set,
 		row(knob.Knob{Name: "workload.noise", Kind: knob.Int, Default: dataset.Noise, Min: dataset.NoiseMin, Max: dataset.NoiseMax, Unit: "keys", Label: "Noise of the keys", Section: "3.7.8",
-			Doc: "Each so many keys of the set are uniformly random in their share of the range. Assumed: the thesis does not state the noise."}),
+			Doc: "Keys are uniformly random within consecutive groups of this many, each group in its share of the range. Assumed: the thesis does not state the noise."}),
 		row(knob.Knob{Name: "workload.sigma", Kind: knob.Float, Default: dataset.Sigma, Min: dataset.SigmaMin, Max: dataset.SigmaMax, Label: "Sigma of lognormal keys", Section: "3.5.2",
 			Doc: "Standard deviation of their logarithms. Assumed: the thesis does not state it."}),
 		row(knob.Knob{Name: "workload.roughness", Kind: knob.Float, Default: dataset.Rough, Min: dataset.RoughMin, Max: dataset.RoughMax, Label: "Roughness of OSM-like keys", Section: "3.7.8",
-			Doc: "How unequally each range of them falls to its halves: the lower half has a share of 1/2, more or less half of this. Assumed: the set is a stand-in."}),
+			Doc: "Skew of the keys' density: of the keys of each range, the lower half gets a share of 1/2, plus or minus at most half of this. Assumed: the set is a stand-in."}),
 		row(knob.Knob{Name: "workload.key_bytes", Kind: knob.Bytes, Default: 0, Min: 0, Max: MaxKeyBytes, Unit: "bytes", Label: "Longest key", Section: "3.6",
 			Doc: "0: keys are numbers of 8 bytes. 16 and more: they are byte strings of different lengths, from 16 up to this one; the store keeps them by a hash and compares their bytes. There are no SCANs then."}),
 		row(knob.Knob{Name: "workload.spare", Kind: knob.Int, Default: 2_000_000, Min: 1000, Max: 1_000_000_000, Unit: "keys", Label: "Room for inserts", Section: "3.7.1",
 			Doc: "Keys that each server has room for beyond the initial ones. It takes memory when they are inserted."}),
 		row(knob.Knob{Name: "workload.insert_rate", Kind: knob.Int, Default: 0, Min: 0, Max: 1_000_000_000, Unit: "/s", Label: "Rate of inserts", Section: "3.7.6", Live: true,
-			Doc: "INSERTs per second of the last machine, whose clients do nothing else; the others do not insert. What is more than these clients and the server can do has no effect. 0: every client inserts, by the weight of INSERT."}),
+			Doc: "INSERTs per second of the last machine, whose clients do nothing else; the others do not insert. A rate above what these clients and the server can do has no effect. 0: every client inserts, by the weight of INSERT."}),
 	}
 }
 
@@ -199,7 +199,7 @@ func validDistribution(v knob.Values, latest bool) error {
 	return nil
 }
 
-// validRate holds that there is somebody else where one machine does nothing but insert, and something else for it to do.
+// validRate holds that there are other clients where one machine does nothing but insert, and that they have something else to do.
 func validRate(v knob.Values, m mix) error {
 	rate := v.Int("workload.insert_rate")
 	if rate == 0 {

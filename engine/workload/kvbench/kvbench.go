@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Name         string
 	Set          dataset.Options
-	ValueBytes   int    // at least 8, for values tell who wrote them
+	ValueBytes   int    // at least 8, for values name their writer
 	KeyBytes     int    // of the longest key, where they have different lengths, at least MinKeyBytes; 0: they are numbers
 	Spare        uint64 // keys that may be inserted on each server
 	Distribution string
@@ -51,7 +51,7 @@ const recentKeys = 1024
 // New checks the options.
 func New(o Options) (*Bench, error) {
 	if o.ValueBytes < MinValueBytes {
-		return nil, fmt.Errorf("workload.value_bytes %d: at least %d, values tell who wrote them", o.ValueBytes, MinValueBytes)
+		return nil, fmt.Errorf("workload.value_bytes %d: at least %d, values name their writer", o.ValueBytes, MinValueBytes)
 	}
 	if o.KeyBytes != 0 && (o.KeyBytes < MinKeyBytes || o.KeyBytes > MaxKeyBytes) {
 		return nil, fmt.Errorf("workload.key_bytes %d: 0, or from %d to %d", o.KeyBytes, MinKeyBytes, MaxKeyBytes)
@@ -80,7 +80,7 @@ func (b *Bench) skew(theta float64) (err error) {
 	return err
 }
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (b *Bench) Name() string { return b.o.Name }
 
 // Types are all types; those of other workloads have no weight.

@@ -17,8 +17,8 @@ import (
 // That a key is not there is a version too, the first one, and an INSERT comes next: nothing deletes.
 type register struct {
 	there    bool      // from the start
-	versions []version // those that somebody may still see
-	many     int       // of them, from which on it is worth looking for those that nobody may
+	versions []version // those that a client may still see
+	many     int       // of them, from which on it is worth looking for those that no client may see
 
 	// Of a key that is not there from the start:
 	missed r2.Time // latest begin of an operation that did not find it
@@ -26,7 +26,7 @@ type register struct {
 	insert id      // the INSERT that took effect; 0: none is known to
 }
 
-// version is a write and who saw it.
+// version is a write and the requests that saw it.
 type version struct {
 	id      id
 	ended   r2.Time // earliest end
@@ -34,7 +34,7 @@ type version struct {
 	acked   r2.Time // end of the write, or never
 	pending bool    // the write has not ended
 	failed  bool    // nor will it: its client has an error
-	seen    bool    // somebody has read it
+	seen    bool    // a client has read it
 	inserts bool
 }
 
@@ -79,7 +79,7 @@ func (r *register) wrote(x id, begin, end r2.Time) string {
 func (r *register) effective(v *version) string {
 	switch {
 	case !v.inserts && !r.inserted():
-		return fmt.Sprintf("UPDATE %v found it, and nobody had inserted it", v.id)
+		return fmt.Sprintf("UPDATE %v found it, and no client had inserted it", v.id)
 	case !v.inserts || r.insert == v.id:
 		return ""
 	case r.there:
@@ -152,7 +152,7 @@ func (r *register) show(end r2.Time) string {
 	case !r.there && r.found < r.missed:
 		return fmt.Sprintf("it was there by %s, and a request that began at %s did not find it", us(r.found), us(r.missed))
 	case !r.inserted():
-		return fmt.Sprintf("it was there by %s, and nobody had inserted it", us(r.found))
+		return fmt.Sprintf("it was there by %s, and no client had inserted it", us(r.found))
 	}
 	return ""
 }
@@ -181,7 +181,7 @@ func (r *register) precedes(v *version) r2.Time {
 	return first
 }
 
-// prune forgets versions that nobody may see any more: whoever has not ended began at the horizon or later, and what was
+// prune forgets versions that no client may see any more: requests that have not ended began at the horizon or later, and what was
 // answered before durable survives a crash.
 func (r *register) prune(horizon, durable r2.Time) {
 	kept := 0

@@ -89,7 +89,7 @@ func TestAnswers(t *testing.T) {
 		{"insert that is refused for nothing", func(s *story) {
 			s.begin(65, one, 10, true)
 			s.end(65, one, 10, 20, false)
-		}, "nobody had inserted it"},
+		}, "no client had inserted it"},
 		{"two inserts of a key", func(s *story) {
 			s.write(65, one, 10, 20)
 			s.write(65, two, 15, 25)
@@ -141,7 +141,7 @@ func TestAnswers(t *testing.T) {
 		}, "key 130: it was there by"},
 		{"scan with a key of nobody", func(s *story) {
 			s.scan(100, 2, []store.Pair{pair(128, initial), pair(130, initial)}, 30, 40)
-		}, "nobody inserted"},
+		}, "no client inserted"},
 		{"scan that ends too early", func(s *story) { s.scan(500, 9, []store.Pair{pair(512, initial)}, 30, 40) }, "key 576: it was there from the start"},
 		{"scan with a key twice", func(s *story) {
 			s.scan(100, 2, []store.Pair{pair(128, initial), pair(128, initial)}, 30, 40)

@@ -69,7 +69,7 @@ func (b *Bench) paces(machine int) bool {
 // longestNap is how long a client sleeps before it looks again whether it is to go on: a drain waits for it.
 const longestNap = 20_000_000
 
-// await takes the next turn to insert, and says whether it has come. Turns that nobody was free for are lost: what is too
+// await takes the next turn to insert, and says whether it has come. Turns for which no coroutine was free are lost: what is too
 // fast for the server is not made up for.
 func (r *runner) await() bool {
 	const second = 1_000_000_000_000

@@ -2,19 +2,19 @@ package kvbench
 
 import "encoding/binary"
 
-// What a value begins with: 16 bits of a hash of its key, 20 of who wrote it, 28 of the writer's count.
+// What a value begins with: 16 bits of a hash of its key, 20 of its writer, 28 of the writer's count.
 const (
 	seqBits    = 28
 	writerBits = 20
 	idBits     = seqBits + writerBits
 	idMask     = 1<<idBits - 1
 
-	// initialWriter is nobody: the value is there from the start.
+	// initialWriter is no client: the value is there from the start.
 	initialWriter = 1<<writerBits - 1
 	initial       = id(initialWriter << seqBits)
 )
 
-// id is a write: who made it, and which of his it is.
+// id is a write: its client, and which of the client's it is.
 type id uint64
 
 func newID(writer uint32, seq uint32) id { return id(writer)<<seqBits | id(seq) }

@@ -68,7 +68,7 @@ func (k initialKeys) Rank(key uint64) (uint64, bool) {
 	return uint64(i), ok
 }
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (w *Script) Name() string { return "kvscript" }
 
 // Finished says that every client has sent its requests and has the answers.
@@ -123,7 +123,7 @@ func (w *Script) parseValue(key uint64, value []byte) state {
 	case word>>16 != key:
 		wrong = "which is another key's, or none"
 	case s == absent || s > w.writes:
-		wrong = "which nobody has written"
+		wrong = "which no client has written"
 	}
 	for v := value; len(v) > 0; v = v[8:] {
 		if binary.LittleEndian.Uint64(v) != word {

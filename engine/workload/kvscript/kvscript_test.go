@@ -132,13 +132,13 @@ func TestRefutations(t *testing.T) {
 		want string
 	}{
 		{"another key's", func(w *Script, _ *runner) { w.parseValue(20, value(30, initial)) }, "another key's"},
-		{"of nobody", func(w *Script, _ *runner) { w.parseValue(20, value(20, initial+9)) }, "nobody has written"},
+		{"of nobody", func(w *Script, _ *runner) { w.parseValue(20, value(20, initial+9)) }, "no client has written"},
 		{"mixed", func(w *Script, _ *runner) { w.parseValue(20, mixed) }, "of several writes"},
 		{"out of order", func(_ *Script, r *runner) { r.scanned(request{scan, 10, 3}, 0) }, "has key 20 behind key 30"},
 		{"of nobody's key", func(_ *Script, r *runner) {
 			r.pairs = []store.Pair{{Key: 25, Value: value(25, initial)}}
 			r.scanned(request{scan, 25, 1}, 0)
-		}, "has key 25, which nobody inserted"},
+		}, "has key 25, which no client inserted"},
 		{"a lost key", func(w *Script, _ *runner) {
 			w.ops[20] = append(w.ops[20], operation{kind: get, client: 2, begin: 1_500_000, end: 2_000_000})
 			w.judge(20, operation{kind: get, value: initial, client: nobody, begin: 3_000_000, end: 3_000_000})

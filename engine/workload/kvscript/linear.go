@@ -61,7 +61,7 @@ func (o *operation) String() string {
 	return fmt.Sprintf("%s of client %d from %.3f to %.3f us %s", strings.ToUpper(kindNames[o.kind]), o.client, us(o.begin), us(o.end), answer)
 }
 
-// nobody is the client of the look at the contents.
+// noClient stands for the client where the contents are checked at the end.
 const nobody = -1
 
 func (s state) String() string {

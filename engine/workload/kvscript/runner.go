@@ -124,7 +124,7 @@ func (r *runner) scanned(q request, begin r2.Time) {
 	}
 	for _, p := range r.pairs {
 		if _, left := found[p.Key]; left {
-			w.refute("a scan from key %d has key %d, which nobody inserted", q.key, p.Key)
+			w.refute("a scan from key %d has key %d, which no client inserted", q.key, p.Key)
 		}
 	}
 }

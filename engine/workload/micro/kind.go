@@ -87,7 +87,7 @@ func twoSided(v knob.Values, verb Verb) bool {
 	return moves(verb) && v.Text("workload.primitive") == "two-sided"
 }
 
-// passive says that nobody waits for a request.
+// passive says that requests are not waited for.
 func passive(v knob.Values, verb Verb) bool { return verb == Write && v.Bool("opt.micro.pa") }
 
 // objects is how many verbs a request is.
@@ -127,7 +127,7 @@ func messages(c *r2.Config, v knob.Values, verb Verb) {
 	each := n * v.Int("coroutines")
 	if passive(v, verb) {
 		each = r2.RequestWindow
-		// Who never waits keeps the send queues full: short ones, so that what a
+		// A client that never waits keeps the send queues full: short ones, so that what a
 		// run counts as done is not far ahead of what is.
 		c.SendDepth = 16
 	}

@@ -9,7 +9,7 @@ import (
 func rows() []knob.Row {
 	return append(placeRows(), []knob.Row{
 		{Knob: knob.Knob{Name: "workload.objects", Kind: knob.Int, Default: 1, Min: 1, Max: 64, Label: "Objects per request", Section: "2.2.4", Group: knob.Workload,
-			Doc: "A request of a micro-benchmark reads or writes so many objects, each on a random server; two-sided by an RPC each."}},
+			Doc: "Number of objects that a request of a micro-benchmark reads or writes, each on a random server; two-sided, each takes an RPC."}},
 		{Knob: knob.Knob{Name: "workload.transport", Kind: knob.Choice, Default: "ud", Choices: []string{"ud", "write", "hybrid"}, Label: "RPC implementation", Section: "2.2.2", Group: knob.Workload,
 			Doc: "ud: requests and replies by SEND over UD. write: both by WRITE into message buffers that the receiver polls. hybrid: requests by WRITE, replies by SEND over UD."}},
 		optRow("or", "Outstanding requests", true, "Posts all requests of the phase before waiting for the first completion. Off: one request at a time."),
@@ -32,9 +32,9 @@ func optRow(name, title string, def bool, doc string) knob.Row {
 func placeRows() []knob.Row {
 	return []knob.Row{
 		{Knob: knob.Knob{Name: "workload.payload_max", Kind: knob.Bytes, Default: messageRoom, Min: 256, Max: messageRoom, Unit: "bytes", Label: "Largest payload", Section: "2.2.4", Group: knob.Workload,
-			Doc: "How far the payload of messages and writes may be raised while they run. The less, the smaller are the receive buffers, and the faster is the simulation of large clusters."}},
+			Doc: "Largest payload of messages and writes that can be set while the system runs. A smaller one makes receive buffers smaller and the simulation of large clusters faster."}},
 		{Knob: knob.Knob{Name: "workload.pad", Kind: knob.Bytes, Default: 1, Min: 1, Max: 256, Unit: "bytes", Label: "Padding", Section: "2.3.4.2", Group: knob.Workload, Live: true,
-			Doc: "Writes are padded to a multiple of it, a power of 2, beside what the hints do: two-sided by the server."}},
+			Doc: "Writes are padded to a multiple of this, a power of 2, in addition to what the hints do; for two-sided writes the server pads."}},
 		{Knob: knob.Knob{Name: "workload.primitive", Kind: knob.Choice, Default: "one-sided", Choices: []string{"one-sided", "two-sided"}, Label: "Primitive of a micro-benchmark", Section: "2.2.4", Group: knob.Workload,
 			Doc: "one-sided: by READ or WRITE. two-sided: by an RPC whose reply or request carries the payload."}},
 		{Knob: knob.Knob{Name: "workload.copy", Kind: knob.Choice, Default: "none", Choices: Copies(), Label: "What the server does with the bytes", Section: "2.3.4.2", Group: knob.Workload, Live: true,
@@ -47,7 +47,7 @@ func placeRows() []knob.Row {
 		{Knob: knob.Knob{Name: "workload.pattern", Kind: knob.Choice, Default: "random", Choices: []string{"random", "sequential"}, Label: "Pattern", Section: "2.3.3", Group: knob.Workload, Live: true,
 			Doc: "random: each request goes to a random place. sequential: each thread goes from place to place in order."}},
 		{Knob: knob.Knob{Name: "workload.dimm", Kind: knob.Int, Default: 0, Min: 0, Max: testbed.MostDIMMs, Label: "DIMM", Section: "2.3.4.1", Group: knob.Workload, Live: true,
-			Doc: "All places are on this DIMM of their socket, of as many as the hardware has. 0: they are interleaved over all."}, Most: testbed.DIMMs, Inactive: func(v knob.Values) string {
+			Doc: "All requests go to this DIMM of their socket, at most the number that the hardware has. 0: they are interleaved over all."}, Most: testbed.DIMMs, Inactive: func(v knob.Values) string {
 			if !testbed.OnNVM(v) {
 				return "the places are in DRAM"
 			}

@@ -142,7 +142,7 @@ func New(o Options) (*Loop, error) {
 	return l, l.setPayload(o.Payload)
 }
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (l *Loop) Name() string { return verbNames[l.opt.Verb] }
 
 // Types has the only request type.

@@ -15,7 +15,7 @@ import (
 // Setup is how the file system treats its memory.
 type Setup = files.Setup
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 const Name = "octopus"
 
 const (
@@ -80,7 +80,7 @@ func (b *Bench) check(o Options) error {
 	return nil
 }
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (b *Bench) Name() string { return Name }
 
 // Types has the only request type.
@@ -198,7 +198,7 @@ func (b *Bench) blocks(f func(file, off int, at r2.Loc, block []byte) bool) {
 	}
 }
 
-// blank is a page of a file that nobody has written. A block has whole pages.
+// blank is a page of a file that was not written. A block has whole pages.
 var blank [4096]byte
 
 // Check finds a byte that was never written where it is.

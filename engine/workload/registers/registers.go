@@ -134,7 +134,7 @@ func MostWritesOf(valueBytes int) int {
 	return n
 }
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (w *Registers) Name() string { return "registers" }
 
 // DB is the database.

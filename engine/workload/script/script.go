@@ -80,7 +80,7 @@ func New(o Options) (*Script, error) {
 	return w, nil
 }
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (w *Script) Name() string { return "script" }
 
 // Types are the transactions, those numbered that are like one before.

@@ -84,7 +84,7 @@ func New(o Options) (*Bank, error) {
 	return b, err
 }
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (b *Bank) Name() string { return "smallbank" }
 
 // DB is the database.

@@ -91,7 +91,7 @@ func (b *Bench) Check() []workload.Invariant {
 	return append(list, workload.Invariant{Name: "tpcc.indexes", OK: text == "", Rule: indexRule, Text: text})
 }
 
-// indexes compares those that somebody used with the records that they have to
+// indexes compares those that were used with the records that they have to
 // point to; the others are as they were.
 func (a *audit) indexes() (bad string) {
 	b := a.b

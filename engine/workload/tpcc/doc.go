@@ -14,7 +14,7 @@
 //
 // TPC-C/no (NewOrderOnly): each line of an order comes from a random other
 // warehouse, so every transaction is distributed. As in the released code, order
-// lines have no dist-info and nobody reads the constant part of stock, which is
+// lines have no dist-info and the constant part of stock is not read, which is
 // left out: a log entry then has about the 1,006 bytes of Table 4-2. The 16
 // coroutines of a thread share the district rows of one warehouse, and orders
 // of one district exclude each other: many attempts abort. occ.IgnoreAborts is how
@@ -32,7 +32,7 @@
 //
 // Orders, order lines, new-orders and payments are inserted, and delivery deletes new-orders: see
 // package occ. The transaction that takes a number from its district inserts the records of that
-// number without looking them up before; the server's CPU finds out that they are not there. Who reads a
+// number without looking them up before; the server's CPU finds out that they are not there. A transaction that reads a
 // record that is not there, as delivery does with the new-order before the oldest, has the gap validated.
 //
 // On a machine, the keys of all districts' first orders come first, then those of
@@ -60,7 +60,7 @@
 //     where the district says, and the district is validated: all of them have
 //     entries, and how many lines an order has never changes.
 //
-// The history has no index and nobody reads it.
+// The history has no index and is never read.
 //
 // # Consistency
 //
@@ -88,7 +88,7 @@
 // # Deviations
 //
 //   - No keying and thinking times, no terminals' input and output: closed loops.
-//   - Each machine has the item table; nobody writes it and it is not validated.
+//   - Each machine has the item table; it is never written and it is not validated.
 //   - Numbers are binary, of the standard's row sizes in sum.
 //   - A scaled population scales NURand's constant A with it, so that the skew
 //     stays; the standard does not know scaled populations.

@@ -13,7 +13,7 @@ import (
 //	names    last name, first name -> customer; never changes
 //	placed   customer, order -> order: the latest one is that with the largest key
 //	queue    orders that are not delivered
-//	lines    order -> how many lines it has; not of TPC-C/no, where nobody reads it
+//	lines    order -> how many lines it has; not of TPC-C/no, where it is not read
 const (
 	namesID = 1 + iota
 	placedID
@@ -103,5 +103,5 @@ func (r *runner) findCustomer(tx *txn.Tx) (c uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return list[(len(list)-1)/2].Value, nil // each name is somebody's
+	return list[(len(list)-1)/2].Value, nil // each name is a customer's
 }

@@ -184,7 +184,7 @@ func rows() []knob.Row {
 		row(knob.Knob{Name: "workload.customers", Kind: knob.Int, Default: 3_000, Min: LeastCustomers, Max: 100_000, Label: "Customers per district or machine",
 			Doc: "TPC-C: per district, and orders that were there from the start. TPC-E: per machine that holds data, with five accounts each" + of}),
 		row(knob.Knob{Name: "workload.items", Kind: knob.Int, Default: 100_000, Min: LeastItems, Max: 1_000_000, Label: "Items",
-			Doc: "And stock records of each warehouse" + of}),
+			Doc: "Items, and stock records per warehouse" + of}),
 		row(knob.Knob{Name: "workload.orders", Kind: knob.Int, Default: DefaultOrders, Min: 1, Max: 1 << 20, Label: "New orders per district or machine",
 			Doc: "TPC-C: how many new orders a district has rows for, besides the initial ones and at least one per coroutine of a warehouse, and a warehouse as many for payments of each of its districts. TPC-E: how many new trades a machine has rows for. They take memory only when used. A run that needs more ends with an error."}),
 		row(knob.Knob{Name: "workload.rollbacks", Kind: knob.Int, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Rollbacks", Live: true,

@@ -6,7 +6,7 @@ import (
 )
 
 // The population (clause 4.3.3): every row is a pure function of its key, so that
-// nothing is stored of rows that nobody touches.
+// nothing is stored of untouched rows.
 
 // What the standard's random constants and dates are here.
 const (
@@ -124,7 +124,7 @@ func (b *Bench) setOrder(v []byte, district, o, c uint64, date int64, lines int,
 	}
 }
 
-// initialCustomer is who placed an order: the customers of a district in random
+// initialCustomer is the customer of an initial order: the customers of a district in random
 // order, one each.
 func (b *Bench) initialCustomer(district, o uint64) uint64 {
 	x := b.bits(Customer, ^district)

@@ -16,8 +16,8 @@ type online struct {
 	bad    string // the first violation
 }
 
-// CheckOnline looks at condition 1 while transactions run: at warehouses of which nobody
-// holds the row or a district's at this moment. Who changes a sum holds the locks of both
+// CheckOnline looks at condition 1 while transactions run: at warehouses of which no transaction
+// holds the row or a district's at this moment. A transaction that changes a sum holds the locks of both
 // until both are written, whatever the primitives, so where all are free the sums agree.
 // The other sums have terms in rows that come and go, and wait for a drain.
 func (b *Bench) CheckOnline() []workload.Invariant {

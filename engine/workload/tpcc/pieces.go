@@ -72,7 +72,7 @@ func (r *runner) piecedNewOrder(tx *txn.Tx) error {
 	return r.insertPieces(tx, o)
 }
 
-// readConstants reads what nobody writes: the items and the rest of their stock.
+// readConstants reads what is never written: the items and the rest of their stock.
 func (r *runner) readConstants(tx *txn.Tx) error {
 	b, in := r.b, &r.order
 	r.refs = r.refs[:0]

@@ -185,7 +185,7 @@ func (b *Bench) specs() []tableSpec {
 		b.fixed(store.Spec{ID: Item, Name: "item", ValueBytes: itemBytes, Constant: true, Local: symmetric, Tree: trees, Init: b.initItem}, uint64(b.servers)*b.items),
 	}
 	if b.opt.NewOrderOnly {
-		return list // nobody reads the rest of the stock
+		return list // the rest of the stock is not read
 	}
 	return append(list, b.fixed(store.Spec{ID: StockData, Name: "stock-data", ValueBytes: stockDataBytes, Constant: true, Init: b.initStockData}, w*b.items))
 }

@@ -155,7 +155,7 @@ func New(o Options) (*Bench, error) {
 	return b, err
 }
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (b *Bench) Name() string {
 	if b.opt.NewOrderOnly {
 		return "tpcc-no"

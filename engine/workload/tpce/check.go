@@ -250,7 +250,7 @@ func (a *audit) allHoldings() {
 	}
 }
 
-// notZero counts what nobody has asked for.
+// notZero counts the entries that do not balance to zero.
 func notZero[K comparable](m map[K]int64) (n int) {
 	for _, v := range m { // order-free: counts
 		if v != 0 {
@@ -310,7 +310,7 @@ func (a *audit) lastTrades() {
 	})
 }
 
-// indexes compares those that somebody used with the records that they have to
+// indexes compares those that were used with the records that they have to
 // point to; the others are as they were.
 func (a *audit) indexes() (bad string) {
 	b := a.b

@@ -56,7 +56,7 @@
 //
 // Trades, holdings and what belongs to them have rows from the start, of which one
 // column says whether the record exists: the tables do not grow (see txn.Tx.Insert). A trade's number is a
-// row of its machine; who places the order owns it, and who reports it owns the
+// row of its machine; the trade-order owns it, and the trade-result owns the
 // rows that come with that: they are written by txn's Insert. A security of an
 // account has a summary row in each slot of its list; 0 is none.
 //
@@ -98,7 +98,7 @@
 //     uniformly. The standard prefers some of them, by bits that are set as in NURand,
 //     and so reads them again more often.
 //   - Two columns of the broker that trade-result changes, number of trades and
-//     commissions, are a table of their own, as the standard allows: who reads a
+//     commissions, are a table of their own, as the standard allows: a transaction that reads a
 //     broker's name does not conflict with his trades.
 //   - Every customer has five accounts; in the standard one to ten, five on
 //     average. Customers are drawn uniformly, not by tier.

@@ -3,7 +3,7 @@ package tpce
 import "drtmx/engine/wire"
 
 // The population of customers and brokers (clause 2.6): every row is a pure
-// function of its key, so that nothing is stored of rows that nobody touches.
+// function of its key, so that nothing is stored of untouched rows.
 
 const (
 	loadDate = 1 << 20 // dates are in microseconds of virtual time; trades of the start are older, 0 is none
@@ -16,7 +16,7 @@ const (
 	cashPercent       = 92 // of trades; the others are on margin
 )
 
-// initText makes rows of which nobody looks at a column.
+// initText makes rows of which no column is looked at.
 func (b *Bench) initText(table uint64) func(key uint64, v []byte) {
 	return func(key uint64, v []byte) {
 		x := b.bits(table, key)

@@ -19,7 +19,7 @@ func (r *runner) tradeResult(tx *txn.Tx) error {
 	account, security := wire.Get64(trade[tAccount:])%(b.accounts*b.servers), b.symbol(trade[tSymbol:])
 	slot, ok := b.slotOf(account, security)
 	if wire.Get32(trade[tStatus:]) != submitted || !ok {
-		return txn.ErrRollback // somebody has lost the order
+		return txn.ErrRollback // the order was lost
 	}
 	r.account, r.security = account, security
 	typ := trade[tType]

@@ -260,7 +260,7 @@ type tableSpec struct {
 
 // specs are the tables. Customers' and brokers' are read from elsewhere only when
 // clients have no data. Location caches leave out trades and the daily market
-// too: what is read of them from afar is drawn from so many that nobody reads it
+// too: what is read of them from afar is drawn from so many that none is read
 // twice.
 func (b *Bench) specs() []tableSpec {
 	home := b.symmetric

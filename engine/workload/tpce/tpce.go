@@ -143,7 +143,7 @@ const (
 	MostTrades = 5_000_000
 )
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (b *Bench) Name() string {
 	if b.opt.PositionOnly {
 		return "tpce-cp"
@@ -153,7 +153,7 @@ func (b *Bench) Name() string {
 
 // CanShow are the anomalies that the transactions can have, as engine's TestCanShow finds them: all but
 // G1b, for a transaction puts one version of a record in place. customer-position alone has none, for
-// nobody writes.
+// it writes nothing.
 func (b *Bench) CanShow() []string {
 	if b.opt.PositionOnly {
 		return []string{}

@@ -102,11 +102,11 @@ func rows() []knob.Row {
 		row(knob.Knob{Name: "workload.spin_ns", Kind: knob.Duration, Default: 50_000, Min: 0, Max: 10_000_000, Unit: "ns", Label: "Time that a transaction spins", Section: "5.1.3", Live: true,
 			Doc: "What a transaction of ts-spin takes of its core. Read-write ones take about 50 us in TPC-C, and 470 to 1,400 us in TPC-E."}),
 		row(knob.Knob{Name: "workload.tuples", Kind: knob.Int, Default: 10, Min: 1, Max: MostTuples, Label: "Records of a transaction", Section: "5.1.3",
-			Doc: "How many different records a transaction takes."}),
+			Doc: "Number of distinct records that a transaction accesses."}),
 		row(knob.Knob{Name: "workload.local", Kind: knob.Int, Default: 90, Min: 0, Max: 100, Unit: "%", Label: "Local records", Section: "5.1.3", Live: true,
 			Doc: "Share of the records that are on the client's own machine. Without effect for clients that hold no data."}),
 		row(knob.Knob{Name: "workload.read_share", Kind: knob.Int, Default: 0, Min: 0, Max: 100, Unit: "%", Label: "Records that are only read", Section: "5.5.4", Live: true,
-			Doc: "Of those of a read-write transaction."}),
+			Doc: "Share of a read-write transaction's records that it only reads."}),
 	}
 }
 
@@ -116,7 +116,7 @@ var asking = workload.Kind{
 	Doc:  "requests to a timestamp oracle (figure 5-6a)",
 	Rows: []knob.Row{
 		{Knob: knob.Knob{Name: "workload.oracle", Kind: knob.Choice, Default: oracle.GTS.Name, Choices: []string{oracle.GTS.Name, oracle.VTS.Name}, Label: "Timestamp oracle", Section: "5.1.3", Group: knob.Workload,
-			Doc: "Of global or of vector timestamps, without any optimisation."}},
+			Doc: "Timestamps that are requested, without any optimisation: global (gts) or vector (vts)."}},
 		{Knob: knob.Knob{Name: "workload.oracle_op", Kind: knob.Choice, Default: opNames[Install], Choices: OpNames(), Label: "Request to the oracle", Section: "5.1.3", Group: knob.Workload,
 			Doc: "network: what a read-write transaction asks, to draw a number and to install it, gts by two round trips and vts by one. network-point: the stable timestamp. Without a message, by the threads of each machine on an oracle of its own: count: a number without stable timestamps; install: with them; point: the stable timestamp."}},
 	},

@@ -77,7 +77,7 @@ func kindOf(scheme string) *timestamp.Kind {
 	return nil
 }
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (w *Asking) Name() string { return OracleName }
 
 // Types has the only request type.

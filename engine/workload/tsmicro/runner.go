@@ -34,7 +34,7 @@ func (w *Bench) Runner(c *r2.Co) workload.Runner {
 }
 
 // pair is what a client of Block does, on which machine the reader of its records runs, and the number of the first of them. Every
-// other thread writes, and the thread behind it reads the same. Nobody reads behind the last thread, if their number is odd: what
+// other thread writes, and the thread behind it reads the same. No thread reads after the last one, if their number is odd: what
 // readers meet is then the same for all. Coroutines that a change has added share the records of those before.
 func (w *Bench) pair(cl *r2.Cluster, machine, thread, index int) (typ uint8, reader, first uint64) {
 	number := w.threads[machine] + uint64(thread)

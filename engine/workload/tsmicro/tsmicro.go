@@ -94,7 +94,7 @@ func typesOf(l Load) []workload.Type {
 	return []workload.Type{{Name: "spin", Weight: 1}}
 }
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (w *Bench) Name() string { return loadNames[w.opt.Load] }
 
 // DB is the database.

@@ -22,7 +22,7 @@
 // # What is checked
 //
 // Every word of the field counts the transactions that wrote the record, and the end of the row, which
-// nobody writes, is its key. So the workload itself sees a torn field, the row of another
+// is never written, is its key. So the workload itself sees a torn field, the row of another
 // key, a value older than one that was committed before the transaction began, and, at rest, a lost
 // update, beside what the history of versions shows.
 //

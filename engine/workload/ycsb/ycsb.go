@@ -126,7 +126,7 @@ func MostOpsOf(fieldBytes int) int {
 	return n
 }
 
-// Name is the workload's.
+// Name is the value of the knob workload that chooses it.
 func (w *YCSB) Name() string { return "ycsb" }
 
 // DB is the database.

@@ -267,7 +267,7 @@ func (f *fitting) fit() (*profile.Profile, *FitReport, error) {
 	return p, out, nil
 }
 
-// value of a parameter, in a few digits: nobody believes more.
+// value of a parameter, in a few digits: more would not be significant.
 func (f *fitting) value(i int, at []float64) float64 {
 	x, err := strconv.ParseFloat(strconv.FormatFloat(f.from[i].Value*math.Exp(at[i]), 'g', 4, 64), 64)
 	if err != nil || at[i] == 0 {

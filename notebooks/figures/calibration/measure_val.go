@@ -87,7 +87,7 @@ func peak(id, workload string, payload int) measure {
 	})}, read: one(func(r *result.Result) float64 { return r.Throughput / nodes / 1e6 })}
 }
 
-// lone is one client that reads and nobody else.
+// lone is one client that reads, with no other.
 func lone() []experiment.Spec {
 	return []experiment.Spec{spec("micro-read", experiment.Knobs{
 		"nodes": 2, "threads": 1, "coroutines": 1, "workload.payload": 64,

@@ -23,7 +23,7 @@ const (
 	writesUnderWay = 4
 
 	// unsharedPairs is how many queue pairs of a context have a buffer to themselves: seven by right, and
-	// the eighth because nobody else is in the shared one yet.
+	// the eighth because no other thread is in the shared one yet.
 	unsharedPairs = 8
 )
 

@@ -245,7 +245,7 @@ func claimsTraining(f *figure.Figure) []figure.Claim {
 	var rs []figure.Ratio
 	if a, ok := f.Line(modelsTrained).Named(twoThreads); ok {
 		for _, b := range f.Line(leavesSplit).Points {
-			if b.Y > 0 { // else it needs nobody
+			if b.Y > 0 { // else it needs none
 				rs = append(rs, figure.Divide(figure.Pair{Above: twoThreads, Below: b.Name}, a, b))
 			}
 		}

@@ -57,7 +57,7 @@ func dataSetRow(set string, m *compare.TopModel, keys uint64) figure.Series {
 		}
 		p := figure.Point{X: float64(len(s.Points)), Y: n.Value, Name: n.Name}
 		if n.Name == topLeaves && n.Value == 0 {
-			p.Text = "–" // nobody predicts
+			p.Text = "–" // there is no prediction
 		}
 		s.Points = append(s.Points, p)
 	}

@@ -119,7 +119,7 @@ func primitives(r *result.Result, readOnly bool) string {
 	return s
 }
 
-// design is whose primitives these are, empty: nobody's.
+// design is the published design with these primitives; empty: none.
 func design(row string) string {
 	for _, d := range designPrimitives {
 		if whole, _, _ := strings.Cut(d.primitives, ","); row == d.primitives || row == whole {

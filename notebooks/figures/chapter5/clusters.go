@@ -38,7 +38,7 @@ var (
 // or 45 (VALE), and one of another machine for 2 instead of 1 or 3.
 const queuesKnob = "hardware.tcp.queues"
 
-// tcpCosts are what nobody has measured of kernel TCP and of such machines. Retransmission is not in them, for no run loses a segment,
+// tcpCosts are numbers of kernel TCP and of such machines that are not published. Retransmission is not in them, for no run loses a segment,
 // nor are rates that are above the link's.
 var tcpCosts = []figure.Cost{
 	figure.CoordinatorCost,

@@ -80,7 +80,7 @@ func stalenessClaims(f *figure.Figure) []figure.Claim {
 	if len(points) < 2 {
 		return nil
 	}
-	now, free := points[0], points[0] // the latter: not blocked. Where nobody is, older snapshots only take longer, to pass the versions they do not see
+	now, free := points[0], points[0] // the latter: not blocked. Where none is, older snapshots only take longer, to pass the versions they do not see
 	for _, p := range points {
 		if p.Y < free.Y {
 			free = p

@@ -18,7 +18,7 @@ import (
 	"drtmx/engine/txn"
 )
 
-// Nobody publishes what the coordinator of a transaction and the reclaims of its log take of the cores, nor what a server over kernel
+// It is not published what the coordinator of a transaction and the reclaims of its log take of the cores, nor what a server over kernel
 // TCP does. A band says how much a figure depends on such a cost: its runs again with each of the assumed ones divided and
 // multiplied by a factor, and what its points and claims come to. Of several costs each point and each claim has the one that moves it most.
 //
@@ -34,7 +34,7 @@ type Cost struct {
 	also   []string // numbers of the profile that move with it
 }
 
-// BandFactor is that of the coordinator's cycles; the knob says why. Of what nobody has measured on such a machine it is two.
+// BandFactor is that of the coordinator's cycles; the knob says why. Of numbers that are not measured on such a machine it is two.
 const BandFactor = 1.4
 
 const AssumedFactor = 2
@@ -42,7 +42,7 @@ const AssumedFactor = 2
 // CoordinatorCost is the one of figures that name no other.
 var CoordinatorCost = Cost{knob: txn.KnobCoordinator, what: "the coordinator's cycles", Factor: BandFactor}
 
-// Assumed is a cost that nobody has measured.
+// Assumed is a cost that has not been measured.
 func Assumed(knob, what string, also ...string) Cost { return Cost{knob, what, AssumedFactor, also} }
 
 // knobs are all that it moves.

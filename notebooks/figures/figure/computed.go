@@ -50,7 +50,7 @@ func (r *Recipe) computed(ctx context.Context, scale string, cache batch.Cache, 
 }
 
 // Step is what a function of a package gives for its options, from the store where it is known. A step that was begun is
-// finished and kept, also when the context ends: only nobody waits for it then.
+// finished and kept, also when the context ends: only no client waits for it then.
 func Step[O, D any](c *Computing, name string, o O, of func(O) (*D, error)) (*D, error) {
 	if err := c.Ctx.Err(); err != nil {
 		return nil, err

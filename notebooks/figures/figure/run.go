@@ -85,7 +85,7 @@ func (r *Recipe) WatchWith(ctx context.Context, scale string, set cluster.Knobs,
 	return f, nil
 }
 
-// Specs are the runs of the points, in their order: for whoever runs those of
+// Specs are the runs of the points, in their order: for callers that run those of
 // many figures together, or on other hardware.
 func (r *Recipe) Specs(scale string) ([]experiment.Spec, error) {
 	if scale != Quick && scale != Paper {

@@ -6,7 +6,7 @@
 // folder writes its pages again, from the run store, and those that are still to come stay as they are until then.
 //
 // Pages need no network and no script: styles and pictures are in them, and their content policy forbids every request. Each
-// figure's picture and numbers are beside its page as files, for whoever wants to take them along.
+// figure's picture and numbers are beside its page as files, to download.
 //
 // A gallery is of one scale and one setting of knobs; gallery.json in its folder says which, and what there is. What is left out:
 // interactive charts, which `drtmx figure ID --html FILE` writes, and several writers at a time, of which the last one wins.

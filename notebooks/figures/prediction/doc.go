@@ -2,7 +2,7 @@
 //
 // chapter*.csv has what the thesis published, one file for each chapter whose numbers are open. Beside each number stands the
 // first prediction, which was made while the number was withheld; it never changes. Columns compare, claims and note say how the
-// number is a ratio of two lines, which claims of figures an order consists of, and what nobody can explain about it.
+// number is a ratio of two lines, which claims of figures an order consists of, and what is unexplained about it.
 //
 // recorded.json has the later predictions in named columns: baseline is what the code predicted before the second
 // prediction was worked on, now is the second. `make predictions` writes it anew. Its format is that of

@@ -51,7 +51,7 @@ func MemoryOfSet(o MemoryOptions) (*MemoryData, error) {
 	return &MemoryData{memoryUnder(in, top, o.Counts), top.Bytes(), sizes}, nil
 }
 
-// MemoryOf computes the memory for each number of sub-models over leaves that nobody has changed, if all of them can predict.
+// MemoryOf computes the memory for each number of sub-models over unchanged leaves, if all of them can predict.
 // The top model is trained once: it does not depend on the number.
 func MemoryOf(in *model.Initial, spec model.TopSpec, counts ...uint32) ([]Memory, error) {
 	top, err := model.TrainTop(spec, in.Keys)

@@ -1,4 +1,4 @@
-// Package lazy has arrays in simulated memory whose elements are pure functions of their numbers until somebody touches
+// Package lazy has arrays in simulated memory whose elements are pure functions of their numbers until an operation touches
 // them, so that a table of a hundred million entries takes address space and no memory.
 //
 // Fabric makes initial bytes in blocks of 512. Elements need not divide them: an element that reaches over the edge of a

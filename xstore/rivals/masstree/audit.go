@@ -38,7 +38,7 @@ func (t *tree) findNow(key uint64, value []byte) bool {
 	return false
 }
 
-// audit looks at all nodes that somebody has touched: those below one that nobody has are as they were at the start.
+// audit looks at all touched nodes: those below an untouched one are as they were at the start.
 func (t *tree) audit(bad func(string)) {
 	root := r2.Addr(wire.Get64(t.cl.Mem(t.machine).Bytes(t.head, 8)))
 	if wire.Get64(t.bytes(root))&isRoot == 0 {

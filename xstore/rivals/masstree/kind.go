@@ -34,7 +34,7 @@ var splits = map[string]service.Split{"range": service.ByRange, "hash": service.
 func rowsOfKnobs() []knob.Row {
 	return []knob.Row{
 		{Knob: knob.Knob{Name: "masstree.split", Kind: knob.Choice, Default: "hash", Choices: []string{"hash", "range"}, Label: "Masstree: keys of an instance", Section: "3.7.1", Group: knob.Store,
-			Doc: "How a server's keys are divided among its instances, one per socket: hash balances skewed keys, but a scan asks every instance; range keeps a scan within one, and keys that are close to each other in one."}},
+			Doc: "How a server's keys are divided among its instances, one per socket: hash balances skewed keys, but a scan asks every instance; range keeps a scan, and keys that are close to each other, within one."}},
 		{Knob: knob.Knob{Name: "masstree.fill", Kind: knob.Int, Default: 10, Min: 8, Max: width, Unit: "keys", Label: "Masstree: keys of a node at the start", Group: knob.Store,
 			Doc: "Keys of each border node and interior node at the start, of 15. Keys that were loaded in random order leave 69 %, in rising order all of a border node."}},
 	}

@@ -9,10 +9,10 @@ import (
 	"drtmx/xstore/rivals/service"
 )
 
-// spins bounds how often a node is looked at until somebody gives it free: some milliseconds.
+// spins bounds how often a node is looked at until it is released: some milliseconds.
 const spins = 100_000
 
-// stable loads the lines of a node that are prefetched, once nobody moves keys in it. The view is of this instant.
+// stable loads the lines of a node that are prefetched, once no keys are being moved in it. The view is of this instant.
 func (t *tree) stable(c *r2.Co, a r2.Addr) (b []byte, w uint64) {
 	for range spins {
 		b = c.Load(a, prefetch)

@@ -58,7 +58,7 @@ func (r *rows) leave(c *r2.Co) {
 	}
 }
 
-// take gives a row nobody may have the address of.
+// alloc gives a row whose address no reader may have.
 func (r *rows) take() (r2.Addr, bool) {
 	oldest := idle
 	for _, at := range r.begun {

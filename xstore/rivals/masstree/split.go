@@ -93,7 +93,7 @@ func (t *tree) hang(c *r2.Co, left, right half, low uint64) {
 	}
 }
 
-// lockParent locks the parent of a locked node, 0 if it is the root. Whoever moves the node to another parent holds the
+// lockParent locks the parent of a locked node, 0 if it is the root. A thread that moves the node to another parent holds the
 // lock of the one that it leaves.
 func (t *tree) lockParent(c *r2.Co, of half) (p r2.Addr, w uint64) {
 	at := parentAt(of.at, of.w)

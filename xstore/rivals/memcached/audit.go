@@ -20,7 +20,7 @@ func (t *cache) findNow(key uint64, value []byte) bool {
 	return false
 }
 
-// audit looks at what somebody has touched: locks, chains, the items of chains in the list, and free chunks.
+// audit looks at what was touched: locks, chains, the items of chains in the list, and free chunks.
 func (t *cache) audit(bad func(string)) {
 	say := func(format string, args ...any) {
 		bad(fmt.Sprintf("memcached: machine %d: ", t.machine) + fmt.Sprintf(format, args...))
@@ -71,7 +71,7 @@ func (t *cache) auditChain(b uint64, say func(string, ...any)) (items uint64) {
 	return items
 }
 
-// auditListed looks at those neighbours of an item in the list that somebody has touched: others have it between them.
+// auditListed looks at those neighbours of an item in the list that were touched: others have it between them.
 func (t *cache) auditListed(item r2.Addr, say func(string, ...any)) {
 	for _, x := range []struct{ to, end, back r2.Addr }{{item + atNext, t.last(), atPrev}, {item + atPrev, t.first(), atNext}} {
 		back, by := x.end, r2.Addr(t.word(x.to))

@@ -31,7 +31,7 @@ var Kind = store.KVKind{
 
 func rows() []knob.Row {
 	return []knob.Row{{Knob: knob.Knob{Name: "memcached.locks", Kind: knob.Choice, Default: "buckets", Choices: []string{"buckets", "one"}, Label: "Memcached: locks", Section: "3.7.1", Group: knob.Store,
-		Doc: "What an operation locks: buckets = its bucket, and the LRU list while it changes that (memcached 1.4); one = everything, from begin to end."}}}
+		Doc: "What an operation locks: buckets = its bucket, and the LRU list while it changes that (memcached 1.4); one = everything, from start to end."}}}
 }
 
 // Store is a memcached on each socket of each server.

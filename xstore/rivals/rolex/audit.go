@@ -31,7 +31,7 @@ func (s *Store) Find(key uint64, value []byte) bool {
 	return false
 }
 
-// Audit looks at the leaves that somebody has touched, and at the models that were published.
+// Audit looks at the leaves that were touched, and at the models that were published.
 func (s *Store) Audit(bad func(string)) {
 	for _, p := range s.parts {
 		say := func(format string, args ...any) {

@@ -113,7 +113,7 @@ func (x *client) lock(p *part, number uint32) (*leaf, error) {
 			pause = min(2*pause, lastPause)
 			continue
 		}
-		// Whoever had the lock released it with the first line of its WRITE: others may be on their way.
+		// The client that had the lock released it with the first line of its WRITE: others may be on their way.
 		x.decode(p, l)
 		return l, x.read(p)
 	}
@@ -162,7 +162,7 @@ func (x *client) write(p *part, l *leaf) error {
 }
 
 // split inserts a key into a leaf that is full: the upper half of its pairs goes to a synonym. That is written first, by the
-// same queue pair, so that nobody who sees the link READs what is not there yet.
+// same queue pair, so that no client that sees the link READs what is not there yet.
 func (x *client) split(p *part, segment int, l *leaf, key uint64, value []byte) (bool, error) {
 	number, ok, err := x.takeLeaf(p)
 	if err != nil {

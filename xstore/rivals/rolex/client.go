@@ -257,7 +257,7 @@ func (x *client) readOne(p *part, number uint32) (l leaf, err error) {
 	return l, err
 }
 
-// refresh fetches the model of a segment if what the directory says is newer than what the machine has, and nobody of it is at
+// refresh fetches the model of a segment if what the directory says is newer than what the machine has, and no thread of it is at
 // that already.
 func (x *client) refresh(p *part, i int, word uint64) error {
 	k, version := &x.cache.parts[p.machine], uint32(word>>48)

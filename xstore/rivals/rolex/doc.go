@@ -31,7 +31,7 @@
 // has its thread train the segment: a coroutine of the thread, beside those of the workload, takes the
 // segment's lock, READs the headers of all leaves along the links, trains, WRITEs model and table of leaves into new
 // memory, and then the word that leads there. Other clients learn of it when they READ a synonym: the same round trip brings that
-// word. Nobody waits for a training, and none moves a pair; what was split while it ran is found by links.
+// word. No client waits for a training, and none moves a pair; what was split while it ran is found by links.
 //
 // # What is assumed
 //

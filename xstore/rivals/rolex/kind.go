@@ -40,11 +40,11 @@ func rows() []knob.Row {
 		row(knob.Knob{Name: "rolex.fill", Kind: knob.Int, Default: 8, Min: 1, Max: 64, Unit: "keys", Label: "ROLEX: keys of a leaf at the start",
 			Doc: "Half of the slots by default, as the leaves of xstore begin, so that neither store has room for inserts that the other lacks."}),
 		row(knob.Knob{Name: "rolex.error", Kind: knob.Int, Default: 2, Min: 1, Max: 256, Label: "ROLEX: error of a model",
-			Doc: "How far a model may be off, in sixteenths of a leaf. A larger error makes fewer pieces, and a lookup READs more leaves. With 2 the models of keys that are hard to learn take two thirds of a byte a key, somewhat less than the cache of xstore."}),
+			Doc: "Largest prediction error of a model, in sixteenths of a leaf. A larger error makes fewer pieces, and a lookup READs more leaves. With 2 the models of keys that are hard to learn take two thirds of a byte a key, somewhat less than the cache of xstore."}),
 		row(knob.Knob{Name: "rolex.segment", Kind: knob.Int, Default: 256, Min: 1, Max: 4096, Unit: "leaves", Label: "ROLEX: leaves of a segment",
 			Doc: "Leaves, at the start, whose models are trained together, by one client at a time."}),
 		row(knob.Knob{Name: "rolex.retrain_at", Kind: knob.Int, Default: 16, Min: 0, Max: 1 << 20, Unit: "splits", Label: "ROLEX: retraining",
-			Doc: "A segment is trained again each time so many of its leaves have got a synonym. 0: never, and lookups go from synonym to synonym."}),
+			Doc: "A segment is retrained each time this many of its leaves have got a synonym. 0: never, and lookups follow chains of synonyms."}),
 	}
 }
 
@@ -102,7 +102,7 @@ type Options struct {
 // planted are faults for tests of the checks.
 type planted struct {
 	noSynonyms  bool // a key that has gone to a synonym is taken for missing
-	noSecond    bool // after the lock nobody looks whether the key still belongs to the leaf
+	noSecond    bool // after the lock it is not checked whether the key still belongs to the leaf
 	unlockFirst bool // the lock is released before the leaf is written
 	linkFirst   bool // a leaf is linked to its synonym before that is written
 	noBounds    bool // one leaf is READ, whatever the model's error

@@ -53,7 +53,7 @@ func (l *layout) headBytes() int { return lockBytes + l.head.Bytes() }
 // stride is the distance of two leaves, which begin on a line.
 func (l *layout) stride() int { return (l.bytes() + record.LineBytes - 1) &^ (record.LineBytes - 1) }
 
-// encode makes the bytes of a leaf that nobody has locked.
+// encode makes the bytes of a leaf that is not locked.
 func (l *layout) encode(dst []byte, n node, version uint16) {
 	binary.LittleEndian.PutUint64(dst, 0)
 	l.block.Encode(dst[lockBytes:], n, version)

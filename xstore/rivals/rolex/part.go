@@ -51,7 +51,7 @@ type part struct {
 	// modelRoom is the distance of two models in the memory of a client: what they take in the mean.
 	modelRoom int
 	stats     Stats
-	scratch   node // of whoever makes initial leaves
+	scratch   node // of the thread that makes initial leaves
 }
 
 // Stats counts what clients did to a memory node's keys since the start.

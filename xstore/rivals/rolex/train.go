@@ -191,7 +191,7 @@ func (x *client) fit(p *part, i int, heads []head, version uint32) *segment {
 }
 
 // publish WRITEs a model into new memory, and then the word that leads to it together with the release of the segment. Memory of older
-// models is not used again: somebody may be about to READ it.
+// models is not used again: a client may be about to READ it.
 func (x *client) publish(p *part, i int, m *segment) (published bool, err error) {
 	loc := p.entryLoc(i, 0)
 	lines := (m.bytes() + lineBytes - 1) / lineBytes

@@ -34,7 +34,7 @@ type Instance interface {
 //	delete   key u64; reply: status u8
 //	scan     key u64 | n u32; reply: pairs of key u64 and value
 //
-// Whoever has other kinds of requests registers them by Handle and sends them by Client.Call.
+// A store with other kinds of requests registers them by Handle and sends them by Client.Call.
 type Service struct {
 	*Places
 	cl         *r2.Cluster
