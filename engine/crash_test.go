@@ -440,7 +440,7 @@ func TestArrivalsGoOnBehindACrash(t *testing.T) {
 		a.begin()
 		for range 3 {
 			for range claims {
-				a.take()
+				a.pop()
 			}
 			if err := clock.Run(clock.Now() + 2*sim.Microsecond); err != nil {
 				t.Fatal(err)

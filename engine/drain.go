@@ -41,11 +41,11 @@ func (s *System) DrainWith(ctx context.Context, progress Progress) error {
 	if s.state == StateFailed || s.state == StateDrained {
 		return s.err
 	}
-	e := ending{ctx: ctx, progress: progress}
+	e := drainEnd{ctx: ctx, progress: progress}
 	return s.guarded(func() error { return s.drain(&e) })
 }
 
-func (s *System) drain(e *ending) error {
+func (s *System) drain(e *drainEnd) error {
 	c := s.cut()
 	s.end = &c
 	s.meter.Close()
@@ -67,10 +67,10 @@ func (s *System) drain(e *ending) error {
 }
 
 // rest lets the cluster come to rest, within the budget.
-func (s *System) rest(e *ending) error {
+func (s *System) rest(e *drainEnd) error {
 	from, budget, dog := s.sim.Now(), s.drainBudget(), watchdog{}
 	s.drained = &result.DrainStat{BudgetNS: budget / sim.Nanosecond}
-	for dog.look(s, true); !s.load.settled() || s.state == StateDraining; {
+	for dog.look(s, true); !s.load.drained() || s.state == StateDraining; {
 		spent := s.sim.Now() - from
 		if err := e.rest(s.load.busy(), spent, budget); err != nil {
 			return err
@@ -93,10 +93,10 @@ func (s *System) rest(e *ending) error {
 
 // judgeAtRest is the final verdict. Of a cluster that did not come to rest only the history is judged:
 // its replicas may differ, and its invariants be broken, by what is still under way.
-func (s *System) judgeAtRest(e *ending) (*result.Checks, error) {
+func (s *System) judgeAtRest(e *drainEnd) (*result.Checks, error) {
 	if left := s.drained.Left; left != "" {
 		report := s.rec.Finish()
-		s.load.tell(&report)
+		s.load.addChecks(&report)
 		incomplete(&report, left)
 		return &report, e.check(checks - 1)
 	}

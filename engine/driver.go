@@ -235,7 +235,7 @@ func (d *driver) loop(co *r2.Co, i int) {
 				d.serving = append(d.serving, arrival{})
 			}
 			at := d.queues[i].await(co)
-			if co.Index() >= testbed.Coroutines(d.s.active) && d.queues[i].giveBack(at) {
+			if co.Index() >= testbed.Coroutines(d.s.active) && d.queues[i].pushBack(at) {
 				continue // there are fewer coroutines now, and this one will be held
 			}
 			d.serving[co.ID()] = arrival{co.Machine(), at}
@@ -359,8 +359,8 @@ func (d *driver) idle() bool {
 	return true
 }
 
-// settled says that no transaction is in flight and nothing is left to apply.
-func (d *driver) settled() bool {
+// drained says that no transaction is in flight and nothing is left to apply.
+func (d *driver) drained() bool {
 	return (d.db == nil || d.db.InFlight() == 0) && d.counted() == 0 && d.s.cl.Quiet()
 }
 
@@ -390,8 +390,8 @@ func (d *driver) look() {
 	}
 }
 
-// tell adds what the latest look said.
-func (d *driver) tell(r *result.Checks) {
+// addChecks adds what the latest look said.
+func (d *driver) addChecks(r *result.Checks) {
 	for _, inv := range d.online {
 		judged(r, inv)
 	}
@@ -438,7 +438,7 @@ func judged(r *result.Checks, inv workload.Invariant) {
 }
 
 // finish asks the oracles, after a drain.
-func (d *driver) finish(e *ending) ([]workload.Invariant, error) {
+func (d *driver) finish(e *drainEnd) ([]workload.Invariant, error) {
 	if err := e.check(0); err != nil {
 		return nil, err
 	}
@@ -461,7 +461,7 @@ func (d *driver) finish(e *ending) ([]workload.Invariant, error) {
 }
 
 // contents are the hashes of what the memories hold.
-func (d *driver) contents(e *ending) (c contents, err error) {
+func (d *driver) contents(e *drainEnd) (c contents, err error) {
 	for m := range d.s.fab.Machines() {
 		if err := e.check(3); err != nil {
 			return c, err
@@ -541,8 +541,8 @@ func (a *arrivals) crash() {
 	a.ahead, a.backlog = nil, nil
 }
 
-// take is when the next request arrives or has arrived.
-func (a *arrivals) take() sim.Time {
+// pop is when the next request arrives or has arrived.
+func (a *arrivals) pop() sim.Time {
 	if len(a.backlog) > 0 {
 		at := a.backlog[0]
 		a.backlog = a.backlog[1:]
@@ -557,8 +557,8 @@ func (a *arrivals) take() sim.Time {
 	return at
 }
 
-// giveBack gives a request back to the queue, if its turn among the arrivals has come.
-func (a *arrivals) giveBack(at sim.Time) bool {
+// pushBack gives a request back to the queue, if its turn among the arrivals has come.
+func (a *arrivals) pushBack(at sim.Time) bool {
 	switch i := slices.Index(a.ahead, at); {
 	case i > 0:
 		return false
@@ -573,7 +573,7 @@ func (a *arrivals) giveBack(at sim.Time) bool {
 
 // await takes a request and waits for it on c. It returns when the request arrived.
 func (a *arrivals) await(c *r2.Co) (at sim.Time) {
-	at = a.take()
+	at = a.pop()
 	if d := at - c.Now(); d > 0 {
 		c.Sleep(d)
 	}

@@ -198,7 +198,7 @@ func (x *insideOf) socket(k int) result.SocketInside {
 	out := result.SocketInside{Socket: k, Cores: machine.Type.CoresPerSocket.Int(), LLCBytes: b.LLCBytes, Ways: b.Ways, DDIO: b.DDIO, DDIOWays: b.DDIOWays,
 		DDIOHits: x.perSec(b.DDIOHits - a.DDIOHits), DDIOMisses: x.perSec(b.DDIOMisses - a.DDIOMisses), DDIOEvictions: x.perSec(b.DDIOEvicted - a.DDIOEvicted)}
 	for t, busy := range x.to.Machines[x.m].Threads {
-		if core, _ := machine.Place(t); machine.CoreSocket(core) == k {
+		if core, _ := machine.Assign(t); machine.CoreSocket(core) == k {
 			out.Threads = append(out.Threads, float64(busy-x.from.Machines[x.m].Threads[t])/float64(x.ps))
 		}
 	}

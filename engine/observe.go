@@ -164,7 +164,7 @@ func (s *System) verdict() *result.Checks {
 		report = *s.final
 	case StateFailed:
 		report = s.rec.Report()
-		s.load.tell(&report)
+		s.load.addChecks(&report)
 	default:
 		report = s.soFar(s.rec.Judge())
 	}
@@ -184,7 +184,7 @@ func (s *System) unclaim(r *result.Checks) {
 // rest, and that there is more to come.
 func (s *System) soFar(report result.Checks) result.Checks {
 	report.CanShow = s.canShow()
-	s.load.tell(&report)
+	s.load.addChecks(&report)
 	report.AtDrain = report.Mode != history.Off
 	s.unclaim(&report)
 	return report

@@ -46,12 +46,12 @@ func (o *opening) warm(done, total int) error {
 	return o.look("warming the caches", tablesShare+(warmedShare-tablesShare)*done/total)
 }
 
-// ending is the drain and the checks behind it, likewise.
-type ending struct {
+// drainEnd is the drain and the checks behind it, likewise.
+type drainEnd struct {
 	ctx      context.Context
 	progress Progress
 	first    int // in flight when the drain began
-	told     int
+	reported int
 }
 
 const (
@@ -59,16 +59,16 @@ const (
 	checks      = 4   // of about equal length, that follow
 )
 
-func (e *ending) look(doing string, done int) error {
-	e.told = max(e.told, done)
+func (e *drainEnd) look(doing string, done int) error {
+	e.reported = max(e.reported, done)
 	if e.progress != nil {
-		e.progress(doing, e.told, ProgressTotal)
+		e.progress(doing, e.reported, ProgressTotal)
 	}
 	return e.ctx.Err()
 }
 
 // rest is called while the cluster comes to rest, with what is in flight.
-func (e *ending) rest(busy int, spent, budget sim.Time) error {
+func (e *drainEnd) rest(busy int, spent, budget sim.Time) error {
 	e.first = max(e.first, busy)
 	doing := "draining"
 	if ms := spent / sim.Millisecond; ms > 0 { // else it is over before a reader sees it
@@ -78,6 +78,6 @@ func (e *ending) rest(busy int, spent, budget sim.Time) error {
 }
 
 // check is called before one of the checks, or a step of it.
-func (e *ending) check(done int) error {
+func (e *drainEnd) check(done int) error {
 	return e.look("checking", restedShare+(ProgressTotal-restedShare)*done/checks)
 }

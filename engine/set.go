@@ -179,7 +179,7 @@ func (s *System) barrier() {
 	if s.state != StateDraining {
 		return
 	}
-	if !s.load.settled() {
+	if !s.load.drained() {
 		if s.end == nil && s.sim.Now()-s.barrierFrom >= s.barrierBudget { // the last drain has a budget of its own
 			s.sim.Fail(fmt.Errorf("the drain for a change was given up %s; %s, or reset the system", s.unfinished(s.barrierBudget), raiseBudget))
 			return
@@ -215,7 +215,7 @@ func slowNICs(f *fabric.Fabric, v experiment.Knobs) {
 func (s *System) plan(set, v experiment.Knobs) error {
 	o := experiment.NodeFaultsOf(set)
 	all, _ := testbed.Machines(v)
-	if n := o.Restart; n != experiment.Nobody {
+	if n := o.Restart; n != experiment.NoMachine {
 		if err := experiment.ValidMachine("fault.restart", n, all); err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func (s *System) plan(set, v experiment.Knobs) error {
 			return knob.Invalid("fault.restart", n, fmt.Sprintf("set fault.crash=%d first", n), "machine %d is not down", n)
 		}
 	}
-	if n := o.Crash; n != experiment.Nobody {
+	if n := o.Crash; n != experiment.NoMachine {
 		if err := experiment.ValidMachine("fault.crash", n, all); err != nil {
 			return err
 		}
@@ -238,20 +238,20 @@ func (s *System) plan(set, v experiment.Knobs) error {
 		}
 	} else if _, asked := set["fault.crash"]; asked && len(o.After(s.down)) > 0 {
 		n := experiment.LastDown(o.After(s.down))
-		return knob.Invalid("fault.crash", experiment.Nobody, fmt.Sprintf("set fault.restart=%d", n), "machine %d is down and does not come back by itself", n)
+		return knob.Invalid("fault.crash", experiment.NoMachine, fmt.Sprintf("set fault.restart=%d", n), "machine %d is down and does not come back by itself", n)
 	}
-	v["fault.crash"], v["fault.restart"] = experiment.LastDown(o.After(s.down)), experiment.Nobody
+	v["fault.crash"], v["fault.restart"] = experiment.LastDown(o.After(s.down)), experiment.NoMachine
 	return nil
 }
 
 // applyNodeFaults crashes and restarts machines.
 func (s *System) applyNodeFaults(o experiment.NodeFaults) error {
-	if o.Restart != experiment.Nobody {
+	if o.Restart != experiment.NoMachine {
 		if _, err := s.cl.Restart(o.Restart); err != nil {
 			return err
 		}
 	}
-	if o.Crash != experiment.Nobody {
+	if o.Crash != experiment.NoMachine {
 		if err := s.cl.Crash(o.Crash); err != nil {
 			return err
 		}

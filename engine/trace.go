@@ -283,7 +283,7 @@ func (t *tracer) done(machine, thread int, o *txn.Outcome, queued r2.Time) {
 	f := t.of(o.Co)
 	x := f.current
 	f.current = nil
-	if t.pick != nil && !t.pick.takes(t, x, o, queued) || x == nil {
+	if t.pick != nil && !t.pick.offer(t, x, o, queued) || x == nil {
 		return
 	}
 	f.before = append(f.before, x)
@@ -466,9 +466,9 @@ func (s *System) Pick(c Choice) (*Pick, error) {
 // choosing says that the sample is complete and the transaction is not found yet.
 func (p *Pick) choosing() bool { return p.target > 0 && p.found == 0 }
 
-// takes is told of every transaction that ends; x is nil if it was not followed. It says whether to
+// offer is told of every transaction that ends; x is nil if it was not followed. It says whether to
 // keep this one.
-func (p *Pick) takes(t *tracer, x *traced, o *txn.Outcome, queued r2.Time) bool {
+func (p *Pick) offer(t *tracer, x *traced, o *txn.Outcome, queued r2.Time) bool {
 	latency := o.End - o.Begin + queued
 	if !o.Committed || p.typ >= 0 && int(o.Type) != p.typ {
 		t.drop(x)
@@ -476,7 +476,7 @@ func (p *Pick) takes(t *tracer, x *traced, o *txn.Outcome, queued r2.Time) bool 
 	}
 	if p.target == 0 {
 		p.sample = append(p.sample, latency)
-		p.settle()
+		p.freezeTarget()
 		return false
 	}
 	if x == nil || p.found > 0 {
@@ -498,8 +498,8 @@ func (p *Pick) takes(t *tracer, x *traced, o *txn.Outcome, queued r2.Time) bool 
 	return nearest
 }
 
-// settle fixes the target, the quantile of the sample, once the sample is complete.
-func (p *Pick) settle() {
+// freezeTarget fixes the target, the quantile of the sample, once the sample is complete.
+func (p *Pick) freezeTarget() {
 	n := len(p.sample)
 	rare := float64(n) * min(p.c.Quantile, 1-p.c.Quantile)
 	if n < p.want && (p.s.sim.Now() < p.from+sampleLimit || rare < pickLeast) {

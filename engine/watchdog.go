@@ -45,7 +45,7 @@ func (w *watchdog) look(s *System, idle bool) bool {
 	if messages != w.messages && messages-w.began <= room {
 		w.messages, w.since = messages, now
 	}
-	return now-w.since >= patience(s.values)
+	return now-w.since >= stallLimit(s.values)
 }
 
 // requests is how many there may be messages of: those under way, and with faults also what they have
@@ -66,8 +66,8 @@ func hampered(v experiment.Knobs) bool {
 	return v.Float("fault.drop") > 0 || v.Float("fault.nic_slowdown") != 1
 }
 
-// patience is how long nothing may happen before it is an error.
-func patience(v experiment.Knobs) sim.Time {
+// stallLimit is how long nothing may happen before it is an error.
+func stallLimit(v experiment.Knobs) sim.Time {
 	if testbed.HasRDMA(v) {
 		return stallAfter
 	}

@@ -216,7 +216,7 @@ func (m *Memory) alloc(s *server, p *pool, n int, atomic bool) (Ptr, error) {
 	if !atomic {
 		granule = max(m.hints.granule(OneSided, n), m.hints.granule(TwoSided, n))
 	}
-	i, err := s.take(p, n, granule, atomic)
+	i, err := s.alloc(p, n, granule, atomic)
 	if err != nil {
 		return Ptr{}, err
 	}
@@ -232,7 +232,7 @@ func (m *Memory) Free(p Ptr) error {
 	if _, err := m.resolve(p); err != nil {
 		return fmt.Errorf("rdpma: free %v: %w", p, err)
 	}
-	m.servers[p.machine].give(p.block)
+	m.servers[p.machine].free(p.block)
 	return nil
 }
 

@@ -65,8 +65,8 @@ func (m *Memory) newPool(machine, socket, dimm int, bytes uint64, nvm bool) (*po
 	return p, nil
 }
 
-// take finds room for size bytes in the pool.
-func (s *server) take(p *pool, size, granule int, atomic bool) (uint32, error) {
+// alloc finds room for size bytes in the pool.
+func (s *server) alloc(p *pool, size, granule int, atomic bool) (uint32, error) {
 	room := roundUp(size, granule)
 	k := shape{room, granule}
 	if list := p.freed[k]; len(list) > 0 {
@@ -87,8 +87,8 @@ func (s *server) take(p *pool, size, granule int, atomic bool) (uint32, error) {
 	return uint32(len(s.blocks) - 1), nil
 }
 
-// give takes a block back.
-func (s *server) give(i uint32) {
+// free takes a block back.
+func (s *server) free(i uint32) {
 	b := &s.blocks[i]
 	b.gen++
 	if b.gen < lastGen-1 {

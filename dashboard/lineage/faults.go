@@ -15,7 +15,7 @@ const (
 )
 
 // Orders is false for the value that orders nothing.
-func Orders(v any) bool { return fmt.Sprint(v) != fmt.Sprint(experiment.Nobody) }
+func Orders(v any) bool { return fmt.Sprint(v) != fmt.Sprint(experiment.NoMachine) }
 
 // obeyed is who is down after a change, and puts into the values of a spec, where the change already is, what the
 // knobs read then.

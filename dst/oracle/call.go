@@ -24,12 +24,12 @@ type request struct {
 type service struct {
 	send     func(c *r2.Co, batch []*request) error
 	batching *bool
-	desks    [][]desk // by machine and thread
+	batchers [][]batcher // by machine and thread
 }
 
-// desk batches the requests of a worker's coroutines: while a message is out they wait, and the next one carries
+// batcher batches the requests of a worker's coroutines: while a message is out they wait, and the next one carries
 // all of them (§5.5). No timer holds a message back.
-type desk struct {
+type batcher struct {
 	out  bool
 	wait []*request // in the order in which they came
 	sent []*request
@@ -38,7 +38,7 @@ type desk struct {
 func newService(cl *r2.Cluster, batching *bool, send func(c *r2.Co, batch []*request) error) *service {
 	s := &service{send: send, batching: batching}
 	for m := range cl.Machines() {
-		s.desks = append(s.desks, make([]desk, cl.Threads(m)))
+		s.batchers = append(s.batchers, make([]batcher, cl.Threads(m)))
 	}
 	return s
 }
@@ -49,7 +49,7 @@ func (s *service) ask(c *r2.Co, r *request) error {
 		r.alone[0] = r
 		return s.send(c, r.alone[:])
 	}
-	d := &s.desks[c.Machine()][c.Thread()]
+	d := &s.batchers[c.Machine()][c.Thread()]
 	r.co, r.queued = c, true
 	d.wait = append(d.wait, r)
 	for r.queued && d.out {
@@ -62,7 +62,7 @@ func (s *service) ask(c *r2.Co, r *request) error {
 }
 
 // lead sends what waits, and has the first of those that come meanwhile send the next.
-func (s *service) lead(c *r2.Co, d *desk) {
+func (s *service) lead(c *r2.Co, d *batcher) {
 	d.out = true
 	d.wait, d.sent = d.sent[:0], d.wait
 	err := s.send(c, d.sent)

@@ -124,7 +124,7 @@ func covers(p *timestamp.Point, s *timestamp.Session, f timestamp.Freshness, wan
 // Low is a point below which no snapshot of c's machine begins from now on.
 func (o *client) Low(c *r2.Co, p *timestamp.Point) {
 	l := &o.low[c.Machine()]
-	if l.settled() {
+	if l.advance() {
 		if err := o.await(c, &l.session, timestamp.Stale, &l.next); err == nil {
 			l.turn()
 		}
@@ -160,8 +160,8 @@ func (l *low) enter() (turn int) {
 
 func (l *low) leave(turn int) { l.waiting[turn&1]-- }
 
-// settled makes next the low point if it is one. False: it is not yet.
-func (l *low) settled() bool {
+// advance makes next the low point if it is one. False: it is not yet.
+func (l *low) advance() bool {
 	if l.waiting[(l.turns+1)&1] > 0 {
 		return false
 	}

@@ -40,8 +40,8 @@ func newGlobal(cl *r2.Cluster, machine int) (*global, error) {
 	return g, g.keeper.open(cl, machine, "oracle.gts", g.stabilize)
 }
 
-// take gives n numbers out and returns the first.
-func (g *global) take(c *r2.Co, from, n int) (first uint64) {
+// draw gives n numbers out and returns the first.
+func (g *global) draw(c *r2.Co, from, n int) (first uint64) {
 	first = c.LocalFAA(g.globalTS, uint64(n)) + 1
 	for i := range uint64(n) {
 		g.takers[(first+i)%ringBits] = uint16(from)
@@ -95,8 +95,8 @@ func (g *global) newest() uint64 {
 	return binary.LittleEndian.Uint64(g.cl.Mem(g.machine).Bytes(g.globalTS, 8))
 }
 
-// settle makes all numbers that were given out stable, at rest.
-func (g *global) settle() {
+// stabiliseAll makes all numbers that were given out stable, at rest.
+func (g *global) stabiliseAll() {
 	newest := g.newest()
 	if newest == g.stable {
 		return

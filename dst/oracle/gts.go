@@ -12,8 +12,8 @@ import (
 type gts struct {
 	client
 	server                   *global
-	take, install, point     uint8
-	takes, installs, reading *service
+	draw, install, point     uint8
+	draws, installs, reading *service
 }
 
 func openGTS(e timestamp.Env) (timestamp.Scheme, error) {
@@ -25,10 +25,10 @@ func openGTS(e timestamp.Env) (timestamp.Scheme, error) {
 	if s.server, err = newGlobal(e.Cluster, e.Oracle); err != nil {
 		return nil, err
 	}
-	s.take = e.Cluster.Handle("gts.take", s.serveTake)
+	s.draw = e.Cluster.Handle("gts.take", s.serveDraw)
 	s.install = e.Cluster.Handle("gts.install", s.serveInstall)
 	s.point = e.Cluster.Handle("gts.point", s.servePoint)
-	s.takes = newService(e.Cluster, &s.opt.batching, s.sendTake)
+	s.draws = newService(e.Cluster, &s.opt.batching, s.sendDraw)
 	s.installs = newService(e.Cluster, &s.opt.batching, s.sendInstall)
 	s.reading = newService(e.Cluster, &s.opt.batching, s.sendPoint)
 	return s, nil
@@ -43,7 +43,7 @@ func (s *gts) Traits() timestamp.Traits { return gtsTraits(s.opt.stable) }
 // Switch reads the knobs. Without stable timestamps no number was installed, and at rest all are.
 func (s *gts) Switch(on bool) {
 	s.reset(on)
-	s.server.settle()
+	s.server.stabiliseAll()
 }
 
 func (s *gts) Begin(c *r2.Co, x *timestamp.Txn) { x.TS, x.Deps, x.Drawn = 0, x.Deps[:0], false }
@@ -55,7 +55,7 @@ func (s *gts) Over(x *timestamp.Txn, tuple, version timestamp.Stamp) {}
 // Draw takes a number: one round trip.
 func (s *gts) Draw(c *r2.Co, x *timestamp.Txn) error {
 	r := s.request(c)
-	if err := s.takes.ask(c, r); err != nil {
+	if err := s.draws.ask(c, r); err != nil {
 		return err
 	}
 	x.TS, x.Drawn = r.stamp, true
@@ -65,13 +65,13 @@ func (s *gts) Draw(c *r2.Co, x *timestamp.Txn) error {
 // Done installs it: another one.
 func (s *gts) Done(c *r2.Co, x *timestamp.Txn, session *timestamp.Session) {
 	session.Seen = max(session.Seen, x.TS)
-	s.settle(c, x)
+	s.installNumber(c, x)
 }
 
 // Void installs the number of a transaction that has failed, for StableGTS would wait for it.
-func (s *gts) Void(c *r2.Co, x *timestamp.Txn) { s.settle(c, x) }
+func (s *gts) Void(c *r2.Co, x *timestamp.Txn) { s.installNumber(c, x) }
 
-func (s *gts) settle(c *r2.Co, x *timestamp.Txn) {
+func (s *gts) installNumber(c *r2.Co, x *timestamp.Txn) {
 	if !s.opt.stable {
 		return
 	}
@@ -100,12 +100,12 @@ func (s *gts) fetch(c *r2.Co, p *timestamp.Point) (newest uint64, err error) {
 	return r.newest, err
 }
 
-func (s *gts) sendTake(c *r2.Co, batch []*request) error {
+func (s *gts) sendDraw(c *r2.Co, batch []*request) error {
 	m := c.Mark()
 	defer c.Release(m)
 	req := c.Buf(4)
 	binary.LittleEndian.PutUint32(req.B, uint32(len(batch)))
-	rep, err := call(c, s.env.Oracle, s.take, req.B)
+	rep, err := call(c, s.env.Oracle, s.draw, req.B)
 	if err != nil {
 		return err
 	}
@@ -116,9 +116,9 @@ func (s *gts) sendTake(c *r2.Co, batch []*request) error {
 	return nil
 }
 
-func (s *gts) serveTake(c *r2.Co, from r2.Peer, req, rep []byte) int {
+func (s *gts) serveDraw(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	s.server.counts.messages++
-	first := s.server.take(c, from.Machine, int(binary.LittleEndian.Uint32(req)))
+	first := s.server.draw(c, from.Machine, int(binary.LittleEndian.Uint32(req)))
 	binary.LittleEndian.PutUint64(rep, first)
 	return 8
 }

@@ -32,7 +32,7 @@ func OpenLocal(cl *r2.Cluster, machine int, scheme string) (l *Local, err error)
 // Count is a transaction without stable timestamps: GTS takes a number, VTS publishes the one that its worker has.
 func (l *Local) Count(c *r2.Co) {
 	if l.global != nil {
-		l.global.take(c, c.Machine(), 1)
+		l.global.draw(c, c.Machine(), 1)
 		return
 	}
 	l.vector.raise(c, l.next(c))
@@ -41,7 +41,7 @@ func (l *Local) Count(c *r2.Co) {
 // Install is one with them: GTS takes a number and installs it, VTS installs one.
 func (l *Local) Install(c *r2.Co) {
 	if l.global != nil {
-		for n := l.global.take(c, c.Machine(), 1); !l.global.install(c, n); {
+		for n := l.global.draw(c, c.Machine(), 1); !l.global.install(c, n); {
 			calm(c)
 		}
 		return

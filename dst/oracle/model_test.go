@@ -290,7 +290,7 @@ func TestBatchingSavesMessages(t *testing.T) {
 		name string
 		of   func(b *bed) (timestamp.Scheme, *service)
 	}{
-		{"numbers of GTS", func(b *bed) (timestamp.Scheme, *service) { s := b.gts(); return s, s.takes }},
+		{"numbers of GTS", func(b *bed) (timestamp.Scheme, *service) { s := b.gts(); return s, s.draws }},
 		{"numbers of GTS to install", func(b *bed) (timestamp.Scheme, *service) { s := b.gts(); return s, s.installs }},
 		{"numbers of VTS to install", func(b *bed) (timestamp.Scheme, *service) { s := b.vts(); return s, s.installs }},
 		{"points of VTS", func(b *bed) (timestamp.Scheme, *service) { s := b.vts(); return s, s.reading }},

@@ -127,14 +127,14 @@ func (x *vector) stabilize(c *r2.Co) bool {
 				x.enqueue(c, l.entries[i])
 			}
 			l.entries = l.entries[:copy(l.entries, l.entries[n:])]
-			x.settle(c)
+			x.advanceReady(c)
 		}
 	}
 	return found
 }
 
-// settle advances the slots whose next number may be stable, and publishes them.
-func (x *vector) settle(c *r2.Co) {
+// advanceReady advances the slots whose next number may be stable, and publishes them.
+func (x *vector) advanceReady(c *r2.Co) {
 	for len(x.ready) > 0 {
 		i := x.ready[len(x.ready)-1]
 		x.ready = x.ready[:len(x.ready)-1]

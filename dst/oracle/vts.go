@@ -29,10 +29,10 @@ type layout struct {
 
 // slot is a local counter and what became of its numbers.
 type slot struct {
-	drawn   uint64  // LocalTS
-	at      r2.Addr // its memory, that of a worker's own reserved
-	settled uint64  // all numbers up to it are installed
-	done    map[uint64]bool
+	drawn       uint64  // LocalTS
+	at          r2.Addr // its memory, that of a worker's own reserved
+	installedTo uint64  // all numbers up to it are installed
+	done        map[uint64]bool
 }
 
 func openVTS(e timestamp.Env) (timestamp.Scheme, error) {
@@ -97,7 +97,7 @@ func (s *vts) Switch(on bool) {
 	}
 	for i := range s.layout().slots {
 		t := &s.layout().slots[i]
-		t.settled = t.drawn
+		t.installedTo = t.drawn
 	}
 }
 
@@ -171,33 +171,33 @@ func allVisible(deps []timestamp.Stamp, p *timestamp.Point) bool {
 // Done is Oracle.INSTALL(i:tx.TS, tx.deps): one round trip.
 func (s *vts) Done(c *r2.Co, x *timestamp.Txn, session *timestamp.Session) {
 	session.Seen = x.TS
-	s.settle(c, x)
+	s.installNumber(c, x)
 }
 
 // Void installs the number of a transaction that has failed: those behind it would never be stable.
-func (s *vts) Void(c *r2.Co, x *timestamp.Txn) { s.settle(c, x) }
+func (s *vts) Void(c *r2.Co, x *timestamp.Txn) { s.installNumber(c, x) }
 
-func (s *vts) settle(c *r2.Co, x *timestamp.Txn) {
+func (s *vts) installNumber(c *r2.Co, x *timestamp.Txn) {
 	r := s.request(c)
 	r.stamp, r.deps = x.TS, x.Deps
 	if !s.opt.stable {
 		from := &s.layout().slots[x.TS.Slot()]
 		c.Touch(from.at, 8)
-		before := from.settled
-		if from.settle(x.TS.Counter()); from.settled == before {
+		before := from.installedTo
+		if from.noteInstalled(x.TS.Counter()); from.installedTo == before {
 			return // the transaction with the missing number installs this one too
 		}
-		r.stamp, r.deps = timestamp.Slotted(uint16(x.TS.Slot()), from.settled), nil
+		r.stamp, r.deps = timestamp.Slotted(uint16(x.TS.Slot()), from.installedTo), nil
 	}
 	s.report(s.installs.ask(c, r))
 }
 
-// settle notes that a number is installed.
-func (t *slot) settle(number uint64) {
+// noteInstalled notes that a number is installed.
+func (t *slot) noteInstalled(number uint64) {
 	t.done[number] = true
-	for t.done[t.settled+1] {
-		t.settled++
-		delete(t.done, t.settled)
+	for t.done[t.installedTo+1] {
+		t.installedTo++
+		delete(t.done, t.installedTo)
 	}
 }
 

@@ -16,7 +16,7 @@ func TestRunAgain(t *testing.T) {
 	var asked []int
 	told, steps := map[int]int{}, 0
 	rs, err := batch.RunAll(context.Background(), []experiment.Spec{spec, spec}, batch.SweepOptions{
-		Again: func(times int, s experiment.Spec, r *result.Result) (experiment.Spec, bool) {
+		Repeat: func(times int, s experiment.Spec, r *result.Result) (experiment.Spec, bool) {
 			asked = append(asked, times)
 			longer, err := s.With(experiment.Knobs{"duration_ns": 2 * r.Spec["duration_ns"].(int)})
 			return longer, err == nil && times < 2
@@ -31,7 +31,7 @@ func TestRunAgain(t *testing.T) {
 		t.Errorf("asked %v, %d steps, told %v, measured for %v", asked, steps, told, rs[0].Spec["duration_ns"])
 	}
 	_, err = batch.RunAll(context.Background(), []experiment.Spec{spec}, batch.SweepOptions{
-		Again: func(int, experiment.Spec, *result.Result) (experiment.Spec, bool) {
+		Repeat: func(int, experiment.Spec, *result.Result) (experiment.Spec, bool) {
 			return experiment.Spec{Workload: "no such"}, true
 		}})
 	if err == nil {

@@ -74,9 +74,9 @@ type SweepOptions struct {
 	// Each is told of a run as soon as it has ended, before Progress, in RunAll only: at is the place
 	// of the spec. Specs that share a run are told of one after the other.
 	Each func(at int, r *result.Result)
-	// Again may ask for another run in the place of one that has ended, of the spec that it returns, as
+	// Repeat may ask for another run in the place of one that has ended, of the spec that it returns, as
 	// of one that was too short: it is asked until ok is false, times is how often it was before. nil: never.
-	Again func(times int, spec experiment.Spec, r *result.Result) (another experiment.Spec, ok bool)
+	Repeat func(times int, spec experiment.Spec, r *result.Result) (another experiment.Spec, ok bool)
 }
 
 // job is one run of a sweep.
@@ -313,10 +313,10 @@ func RunAll(ctx context.Context, specs []experiment.Spec, o SweepOptions) ([]*re
 // run does a job, and again for as long as it is asked for.
 func (o *SweepOptions) run(ctx context.Context, j job) (r *result.Result, cached bool, err error) {
 	for times := 0; ; times++ {
-		if r, cached, err = o.runCached(ctx, j); err != nil || o.Again == nil {
+		if r, cached, err = o.runCached(ctx, j); err != nil || o.Repeat == nil {
 			return r, cached, err
 		}
-		another, ok := o.Again(times, j.spec, r)
+		another, ok := o.Repeat(times, j.spec, r)
 		if !ok {
 			return r, cached, nil
 		}

@@ -86,9 +86,9 @@ func faultKnobs() []knob.Row {
 			Doc: "Factor by which the pipelines of one machine's RNICs are slower than the others'. 1: no slowdown."}},
 		{Knob: knob.Knob{Name: "fault.nic_slowdown_node", Kind: knob.Int, Default: 0, Min: 0, Max: testbed.MaxMachines - 1, Label: "Machine with the slow RNIC", Section: "2.2.1", Group: knob.Faults, Live: true,
 			Doc: "The machine that fault.nic_slowdown slows down, counted from 0."}, Inactive: noSlowNIC},
-		{Knob: knob.Knob{Name: "fault.crash", Kind: knob.Int, Default: Nobody, Min: Nobody, Max: testbed.MaxMachines - 1, Label: "Crash a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
+		{Knob: knob.Knob{Name: "fault.crash", Kind: knob.Int, Default: NoMachine, Min: NoMachine, Max: testbed.MaxMachines - 1, Label: "Crash a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
 			Doc: "Crashes this machine, counted from 0, at this instant: DRAM and caches are lost, NVM keeps its persistent domain, requests to it end with an error and those of its own clients with it. A server of an ordered store needs a log to come back with its keys (xstore.log). Shows the most recently crashed machine that is still down; -1: none."}, Inactive: noCrash, Order: true},
-		{Knob: knob.Knob{Name: "fault.restart", Kind: knob.Int, Default: Nobody, Min: Nobody, Max: testbed.MaxMachines - 1, Label: "Restart a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
+		{Knob: knob.Knob{Name: "fault.restart", Kind: knob.Int, Default: NoMachine, Min: NoMachine, Max: testbed.MaxMachines - 1, Label: "Restart a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
 			Doc: "Restarts this machine, which is down: it makes its connections anew, 50 us for each that a thread has, and its clients begin again. A server that logs rebuilds its keys from the SSD first, and is down until then. A command, not a state: always shows -1."}, Inactive: noCrash, Order: true},
 	}
 }
@@ -131,7 +131,7 @@ func noSlowNIC(v Knobs) string {
 
 // NoMachine is the value of fault.crash while all machines are up, and of
 // fault.restart always: a restart is done with when it has begun.
-const Nobody = -1
+const NoMachine = -1
 
 // noCrash says why machines cannot crash.
 func noCrash(v Knobs) string {
@@ -171,11 +171,11 @@ func validFaults(v Knobs) error {
 	if err := ValidMachine("fault.clock_skew_node", v.Int("fault.clock_skew_node"), all); err != nil {
 		return err
 	}
-	if n := v.Int("fault.restart"); n != Nobody {
+	if n := v.Int("fault.restart"); n != NoMachine {
 		return knob.Invalid("fault.restart", n, "set it while the machine is down", "no machine that is down can be restarted before the system runs")
 	}
 	n := v.Int("fault.crash")
-	if n == Nobody {
+	if n == NoMachine {
 		return nil
 	}
 	if why := noCrash(v); why != "" {

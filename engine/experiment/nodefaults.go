@@ -7,7 +7,7 @@ type NodeFaults struct{ Crash, Restart int }
 
 // NodeFaultsOf reads it from a change.
 func NodeFaultsOf(set Knobs) NodeFaults {
-	o := NodeFaults{Nobody, Nobody}
+	o := NodeFaults{NoMachine, NoMachine}
 	if n, ok := set["fault.crash"]; ok {
 		o.Crash = n.(int)
 	}
@@ -18,12 +18,12 @@ func NodeFaultsOf(set Knobs) NodeFaults {
 }
 
 // None says that it does nothing.
-func (o NodeFaults) None() bool { return o.Crash == Nobody && o.Restart == Nobody }
+func (o NodeFaults) None() bool { return o.Crash == NoMachine && o.Restart == NoMachine }
 
 // After is the machines that are down after the change, the latest crash last.
 func (o NodeFaults) After(down []int) []int {
 	down = slices.DeleteFunc(slices.Clone(down), func(m int) bool { return m == o.Restart })
-	if o.Crash != Nobody {
+	if o.Crash != NoMachine {
 		down = append(down, o.Crash)
 	}
 	return down
@@ -32,7 +32,7 @@ func (o NodeFaults) After(down []int) []int {
 // LastDown is what fault.crash reads while machines are down.
 func LastDown(down []int) int {
 	if len(down) == 0 {
-		return Nobody
+		return NoMachine
 	}
 	return down[len(down)-1]
 }

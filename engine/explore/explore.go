@@ -186,7 +186,7 @@ func (e *explorer) level(from []path) (next []path, err error) {
 		}
 		e.run(batch)
 		for i := range batch {
-			fresh, err := e.settle(&batch[i])
+			fresh, err := e.finish(&batch[i])
 			if err != nil {
 				return nil, err
 			}
@@ -243,8 +243,8 @@ func (e *explorer) run(batch []job) {
 	all.Wait()
 }
 
-// settle takes in what became of a list, in order, and says whether it is to be extended.
-func (e *explorer) settle(j *job) (extend bool, err error) {
+// finish takes in what became of a list, in order, and says whether it is to be extended.
+func (e *explorer) finish(j *job) (extend bool, err error) {
 	before := e.at.before(e.begin)
 	switch {
 	case j.err != nil:

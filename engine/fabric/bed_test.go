@@ -101,7 +101,7 @@ func (b *bed) connect() {
 
 func (b *bed) worker(m, th int) {
 	mach := b.f.Machine(m)
-	core, nic := mach.Place(th)
+	core, nic := mach.Assign(th)
 	n := mach.NICs[nic]
 	w := &bedWorker{bed: b, machine: m, core: core, cq: n.CreateCQ(8192), rc: make([]*QP, b.f.Machines()),
 		rand: b.sim.Stream("bed", uint64(len(b.workers)))}

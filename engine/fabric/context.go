@@ -31,8 +31,8 @@ func (n *NIC) OpenContext() *Context {
 	return &Context{machine: n.machine, dedicated: p.MMIODedicated.Int(), shared: make([]spinLock, p.MMIOShared.Int())}
 }
 
-// Take gives a queue pair its buffer.
-func (x *Context) Take() MMIOBuffer {
+// AllocBuffer gives a queue pair its buffer.
+func (x *Context) AllocBuffer() MMIOBuffer {
 	if x.dedicated > 0 {
 		x.dedicated--
 		return ownBuffer
@@ -42,8 +42,8 @@ func (x *Context) Take() MMIOBuffer {
 	return b
 }
 
-// Give takes the buffer of a queue pair back that is destroyed.
-func (x *Context) Give(b MMIOBuffer) {
+// FreeBuffer takes the buffer of a queue pair back that is destroyed.
+func (x *Context) FreeBuffer(b MMIOBuffer) {
 	if b == ownBuffer {
 		x.dedicated++
 	}

@@ -29,7 +29,7 @@ func TestBuffers(t *testing.T) {
 	x := m.NICs[0].OpenContext()
 	own, shared := 0, map[MMIOBuffer]int{}
 	for range 24 {
-		if b := x.Take(); b == ownBuffer {
+		if b := x.AllocBuffer(); b == ownBuffer {
 			own++
 		} else {
 			shared[b]++
@@ -47,7 +47,7 @@ func TestSharedBuffer(t *testing.T) {
 	x := m.NICs[0].OpenContext()
 	var b MMIOBuffer
 	for b <= ownBuffer {
-		if b = x.Take(); b == ownBuffer && x.Ring(b, 1, 100, 70) != 170 {
+		if b = x.AllocBuffer(); b == ownBuffer && x.Ring(b, 1, 100, 70) != 170 {
 			t.Error("a buffer of one's own costs more than the MMIO")
 		}
 	}

@@ -68,13 +68,13 @@ func (n *NIC) CreateCQ(depth int) *CQ {
 	c := &CQ{fab: n.machine.fab, depth: uint32(max(depth, 1))}
 	c.ring = c.first[:]
 	c.number = uint32(len(c.fab.cqs))
-	c.fab.cqs = append(c.fab.cqs, place{cq: c})
+	c.fab.cqs = append(c.fab.cqs, cqHead{cq: c})
 	c.moved()
 	return c
 }
 
-// place is where a completion queue is, and its oldest completion, for lookAhead.
-type place struct {
+// cqHead is where a completion queue is, and its oldest completion, for lookAhead.
+type cqHead struct {
 	cq     *CQ
 	oldest *listing
 }
@@ -155,7 +155,7 @@ func (c *CQ) Poll(out []CQE) int {
 			v.q.release(v.wqe)
 		}
 		v.flags &^= listed
-		f.settle(i, v)
+		f.finishVerb(i, v)
 	}
 	c.moved()
 	return n
@@ -168,7 +168,7 @@ func (c *CQ) drop() {
 		i := c.oldest(0).verb
 		v := &f.verbs[i]
 		v.flags &^= listed
-		f.settle(i, v)
+		f.finishVerb(i, v)
 	}
 	c.armed = false
 }

@@ -69,7 +69,7 @@ func (f *Fabric) abandon(h *QP) {
 		}
 		v.flags |= orphan
 		if queued[uint32(i)] && v.flags&(ready|waiting) == ready { // no event will come
-			f.give(uint32(i), v)
+			f.freeVerb(uint32(i), v)
 		}
 	}
 }

@@ -53,10 +53,10 @@ type Fabric struct {
 	hosts    *host.Hosts
 
 	verbs []verb
-	free  uint32  // first free verb
-	live  int     // verbs that are not free
-	nics  []*NIC  // of all machines
-	cqs   []place // completion queues
+	free  uint32   // first free verb
+	live  int      // verbs that are not free
+	nics  []*NIC   // of all machines
+	cqs   []cqHead // completion queues
 	// firstNIC is by machine the place of its first RNIC in nics, and one more.
 	firstNIC []uint16
 

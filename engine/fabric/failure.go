@@ -21,7 +21,7 @@ func (q *QP) recvTicket(id uint64, bytes uint32, s Status, t sim.Time) verb {
 
 // complete schedules a ticket's arrival in host memory.
 func (f *Fabric) complete(t verb, at sim.Time) {
-	i, v := f.take()
+	i, v := f.allocVerb()
 	*v = t
 	f.sim.At(at, f.kDone, i)
 }
@@ -90,7 +90,7 @@ func (f *Fabric) setError(h *QP, t sim.Time) {
 		v := &f.verbs[i]
 		v.flags |= orphan
 		if queued[i] && v.flags&(ready|waiting) == ready { // no event will come
-			f.give(i, v)
+			f.freeVerb(i, v)
 		}
 	}
 	for ; h.rqHead != h.rqTail; h.rqHead++ {
@@ -139,7 +139,7 @@ func (f *Fabric) refuse(r *QP, i uint32, v *verb, s Status, t sim.Time) {
 	v.mark = t
 	v.flags &^= entered
 	if r.transport != RC {
-		f.give(i, v)
+		f.freeVerb(i, v)
 		return
 	}
 	v.status = s
@@ -163,7 +163,7 @@ func (f *Fabric) notReady(r *QP, i uint32, v *verb, t sim.Time) {
 		return
 	default:
 		f.counts.NoRecv++
-		f.give(i, v)
+		f.freeVerb(i, v)
 		return
 	}
 	limit := f.cost.rnrRetries
@@ -201,11 +201,11 @@ func (f *Fabric) vanish(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	}
 	if r.transport != RC {
 		f.counts.Lost++
-		f.give(i, v)
+		f.freeVerb(i, v)
 		return
 	}
 	if v.flags&orphan != 0 {
-		f.give(i, v)
+		f.freeVerb(i, v)
 		return
 	}
 	delay := f.cost.recovery
@@ -232,7 +232,7 @@ func (f *Fabric) onGiveUp(i uint32) {
 	v := &f.verbs[i]
 	v.r.clear(arriving, i)
 	if v.flags&orphan != 0 {
-		f.give(i, v)
+		f.freeVerb(i, v)
 		return
 	}
 	f.fail(v.q, i, v, RetryExceeded, f.sim.Now())

@@ -40,9 +40,9 @@ func newMachine(f *Fabric, id int, t *profile.NodeType, c *Config, most uint64) 
 	return m, nil
 }
 
-// Place gives a worker thread its core and the RNIC of that core's socket.
+// Assign gives a worker thread its core and the RNIC of that core's socket.
 // Threads go round the sockets, so that few threads use all RNICs.
-func (m *Machine) Place(thread int) (core, nic int) {
+func (m *Machine) Assign(thread int) (core, nic int) {
 	if thread >= m.Cores() {
 		panic(fmt.Sprintf("fabric: thread %d on machine %d with %d cores", thread, m.ID, m.Cores()))
 	}

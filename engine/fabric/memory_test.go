@@ -158,7 +158,7 @@ func TestPlace(t *testing.T) {
 	m := b.f.Machine(0)
 	used := map[int]bool{}
 	for th := range m.Cores() {
-		core, nic := m.Place(th)
+		core, nic := m.Assign(th)
 		if used[core] {
 			t.Errorf("core %d twice", core)
 		}
@@ -185,7 +185,7 @@ func TestPayloadPool(t *testing.T) {
 	for step := range 3000 {
 		if len(all) < 100 || r.Intn(2) == 0 {
 			n := uint32(1 + r.Intn(9000))
-			i, b := p.take(n)
+			i, b := p.alloc(n)
 			for k := range b {
 				b[k] = byte(step)
 			}
@@ -196,7 +196,7 @@ func TestPayloadPool(t *testing.T) {
 			if want := bytes.Repeat([]byte{h.fill}, int(h.n)); !bytes.Equal(p.bytes(h.i, h.n), want) {
 				t.Fatalf("a payload of %d bytes changed", h.n)
 			}
-			p.give(h.i, h.n)
+			p.free(h.i, h.n)
 			all[k] = all[len(all)-1]
 			all = all[:len(all)-1]
 		}

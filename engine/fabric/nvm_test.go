@@ -446,7 +446,7 @@ func TestReadWaitsForUnknownWrites(t *testing.T) {
 	b.f.hosts.Cost.LLCDMA = 0
 	n, r := b.f.Machine(1).NICs[0], b.workers[0].rc[1].peer
 	line := n.Posted.Push(host.Unknown)
-	i, v := b.f.take()
+	i, v := b.f.allocVerb()
 	v.r = r
 	if !b.f.behindWrites(n, r, i, b.sim.Now()) {
 		t.Fatal("the READ does not wait")

@@ -91,7 +91,7 @@ func (f *Fabric) arrive(n *NIC, h *QP, which uint8, k sim.Kind, i uint32, v *ver
 func (f *Fabric) onTx(i uint32) {
 	v := &f.verbs[i]
 	if v.flags&orphan != 0 {
-		f.give(i, v)
+		f.freeVerb(i, v)
 		return
 	}
 	v.flags = v.flags&^waiting | ready
@@ -242,7 +242,7 @@ func (f *Fabric) onAnswer(i uint32) {
 	v.flags &^= reply
 	switch {
 	case v.flags&orphan != 0:
-		f.settle(i, v)
+		f.finishVerb(i, v)
 		return
 	case v.status != Success:
 		f.fail(h, i, v, v.status, t)
@@ -273,12 +273,12 @@ func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 	}
 	v.flags |= finished // also while its bytes land: it is confirmed by what completes behind it
 	if svc == 0 {
-		f.settle(i, v)
+		f.finishVerb(i, v)
 		return
 	}
 	end := max(t, n.up.Serve(now, svc)+c.rxLatency) + c.oneWay
 	if v.flags&signaled == 0 {
-		f.settle(i, v)
+		f.finishVerb(i, v)
 		return
 	}
 	f.list(h, i, v, end)
@@ -311,5 +311,5 @@ func (f *Fabric) list(h *QP, i uint32, v *verb, at sim.Time) {
 		f.overrun(cq, h)
 		v = &f.verbs[i]
 	}
-	f.settle(i, v)
+	f.finishVerb(i, v)
 }

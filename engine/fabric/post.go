@@ -102,7 +102,7 @@ func (f *Fabric) nic(a AH) *NIC {
 // enqueue makes the verb of a request and appends it to the send queue.
 func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 	f := q.fab
-	i, v := f.take()
+	i, v := f.allocVerb()
 	v.id, v.remote, v.local, v.a, v.b = w.ID, w.Remote, w.Local, w.Compare, w.Swap
 	v.mark, v.stamp = at, stamp{}
 	v.len, v.q, v.r, v.rkey = w.Len, q, q.peer, w.RKey
@@ -158,7 +158,7 @@ func (f *Fabric) capture(h *QP, v *verb) {
 		return
 	}
 	var b []byte
-	v.data, b = f.payload.take(v.len)
+	v.data, b = f.payload.alloc(v.len)
 	mem := h.nic.machine.Mem
 	if v.flags&inlined == 0 {
 		mem.DeviceTouches(v.local, int(v.len), false)

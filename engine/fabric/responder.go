@@ -18,7 +18,7 @@ func (f *Fabric) onRx(i uint32) {
 		f.enter(n, v, now, f.requestTime(r.transport, v))
 	} else if v.flags&orphan != 0 { // flushed while it was held up: it is not sent again
 		r.clear(arriving, i)
-		f.give(i, v)
+		f.freeVerb(i, v)
 		return
 	}
 	if !f.pass(r, arriving, f.kRx, i, v, now) {
@@ -183,7 +183,7 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	end := max(t, n.up.Serve(now, c.written(w.Local, v.len)+c.pcieCQE)+c.rxLatency) + c.oneWay + c.interrupt
 	if r.transport == RC {
 		// The ack leaves before the message is in memory: two halves from here on.
-		j, d := f.take()
+		j, d := f.allocVerb()
 		v = &f.verbs[i]
 		*d = *v
 		d.flags = v.flags & loop
@@ -236,7 +236,7 @@ func (f *Fabric) notify(r *QP, i uint32, v *verb, at sim.Time) {
 		f.overrun(cq, r)
 		v = &f.verbs[i]
 	}
-	f.settle(i, v)
+	f.finishVerb(i, v)
 }
 
 // onMemory: the responder's memory is accessed.
@@ -296,7 +296,7 @@ func (f *Fabric) write(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	if v.flags&deferred != 0 {
 		f.late(r, i, v, now)
 	}
-	f.settle(i, v)
+	f.finishVerb(i, v)
 }
 
 // move moves the bytes of an access, now, or line by line when a conflicting
@@ -360,7 +360,7 @@ func (f *Fabric) onLine(i uint32) {
 	}
 	mem.Leave(v.remote, int(v.len), v.op != Read)
 	v.flags &^= memory
-	f.settle(i, v)
+	f.finishVerb(i, v)
 }
 
 // lineGap is the time between two lines of one access: a read takes them as
@@ -373,10 +373,10 @@ func (f *Fabric) lineGap(v *verb) sim.Time {
 	return f.cost.pcieCQE
 }
 
-// settle frees a verb whose accesses, response and completion are through.
-func (f *Fabric) settle(i uint32, v *verb) {
+// finishVerb frees a verb whose accesses, response and completion are through.
+func (f *Fabric) finishVerb(i uint32, v *verb) {
 	if v.flags&(memory|reply|listed) == 0 {
-		f.give(i, v)
+		f.freeVerb(i, v)
 	}
 }
 
@@ -441,7 +441,7 @@ func (f *Fabric) onStore(i uint32) {
 		mem.Leave(v.remote, 8, true)
 	}
 	v.flags &^= memory
-	f.settle(i, v)
+	f.finishVerb(i, v)
 }
 
 // onReply: the responder sends its response.

@@ -62,8 +62,8 @@ const (
 // a request that has left its RNIC no longer needs.
 const lined = batch
 
-// take gives a fresh verb. Pointers to verbs are void afterwards.
-func (f *Fabric) take() (uint32, *verb) {
+// allocVerb gives a fresh verb. Pointers to verbs are void afterwards.
+func (f *Fabric) allocVerb() (uint32, *verb) {
 	if f.free == none {
 		n := len(f.verbs)
 		f.verbs = append(f.verbs, make([]verb, max(256, n))...)
@@ -82,10 +82,10 @@ func (f *Fabric) take() (uint32, *verb) {
 	return i, v
 }
 
-// give ends a verb.
-func (f *Fabric) give(i uint32, v *verb) {
+// freeVerb ends a verb.
+func (f *Fabric) freeVerb(i uint32, v *verb) {
 	if v.data != none {
-		f.payload.give(v.data, v.len)
+		f.payload.free(v.data, v.len)
 		v.data = none
 	}
 	f.live--
@@ -118,8 +118,8 @@ func payloadClass(n uint32) int {
 	return c
 }
 
-// take gives room for n bytes and its number.
-func (p *payloads) take(n uint32) (uint32, []byte) {
+// alloc gives room for n bytes and its number.
+func (p *payloads) alloc(n uint32) (uint32, []byte) {
 	c := payloadClass(n)
 	s := &p.slabs[c]
 	size := 1 << (payloadFirst + c)
@@ -142,7 +142,7 @@ func (p *payloads) bytes(i, n uint32) []byte {
 	return p.slabs[c].bytes[int(i)*size:][:n]
 }
 
-func (p *payloads) give(i, n uint32) {
+func (p *payloads) free(i, n uint32) {
 	s := &p.slabs[payloadClass(n)]
 	s.free = append(s.free, i)
 }

@@ -25,8 +25,8 @@ func (r *Recorder) explainCycle(members []int32) {
 	w := &r.now
 	told := false
 	for _, t := range members {
-		told = told || w.txns[t].told&toldCycle != 0
-		w.txns[t].told |= toldCycle
+		told = told || w.txns[t].reported&toldCycle != 0
+		w.txns[t].reported |= toldCycle
 	}
 	if told {
 		return
@@ -228,13 +228,13 @@ func (c *component) any(allowed func(Edge) bool) []link {
 		onPath = 1
 		done   = 2
 	)
-	type place struct{ txn, edge int32 }
+	type visit struct{ txn, edge int32 }
 	state := make([]uint8, len(c.edges))
 	for root := range c.edges {
 		if state[root] != 0 {
 			continue
 		}
-		path := []place{{txn: int32(root)}}
+		path := []visit{{txn: int32(root)}}
 		state[root] = onPath
 		for len(path) > 0 {
 			p := &path[len(path)-1]
@@ -258,7 +258,7 @@ func (c *component) any(allowed func(Edge) bool) []link {
 				}
 			}
 			state[l.to] = onPath
-			path = append(path, place{txn: l.to})
+			path = append(path, visit{txn: l.to})
 		}
 	}
 	return nil

@@ -186,10 +186,10 @@ func (r *Recorder) noteIntermediate(v, reader int32) {
 // its writer or an earlier reader.
 func (r *Recorder) noteWrongValue(n int32) {
 	v := &r.now.versions[n]
-	if v.told {
+	if v.reported {
 		return
 	}
-	v.told = true
+	v.reported = true
 	k, seq := r.version(n)
 	r.Note(Anomaly{
 		Kind:  WrongValue,
@@ -229,14 +229,14 @@ func (r *Recorder) noteUnknown(n, t int32, wrote bool) {
 // of level via.
 func (r *Recorder) explainMisfit(t int32, via Level) {
 	n := &r.now.txns[t]
-	if n.told&toldTime != 0 {
+	if n.reported&toldTime != 0 {
 		return
 	}
 	path := r.pathBack(t, via)
 	if path == nil {
 		return
 	}
-	n.told |= toldTime
+	n.reported |= toldTime
 	if !r.shown(n.level) {
 		if r.count++; n.level == LevelSnapshot {
 			r.stale++

@@ -21,7 +21,7 @@ func (r *Recorder) remember() (undo func()) {
 	anomalies, count, stale, broken := r.anomalies, r.count, r.stale, r.broken
 	told := make([]uint8, len(w.txns))
 	for t := range w.txns {
-		told[t] = w.txns[t].told
+		told[t] = w.txns[t].reported
 	}
 	flags, states := make([]uint8, len(w.open)), make([]keyState, len(w.open))
 	for i, n := range w.open {
@@ -31,7 +31,7 @@ func (r *Recorder) remember() (undo func()) {
 	return func() {
 		r.anomalies, r.count, r.stale, r.broken = anomalies, count, stale, broken
 		for t := range w.txns {
-			w.txns[t].told = told[t]
+			w.txns[t].reported = told[t]
 		}
 		for i, n := range w.open {
 			v := &w.versions[n]

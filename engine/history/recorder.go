@@ -272,9 +272,9 @@ func (r *Recorder) key(k Key) int32 {
 	return i
 }
 
-// settle makes seq the base of a record without one, if it can be its initial
+// adoptBase makes seq the base of a record without one, if it can be its initial
 // version without looking further.
-func (r *Recorder) settle(ks *keyState, seq uint64) {
+func (r *Recorder) adoptBase(ks *keyState, seq uint64) {
 	if !ks.hasBase() && r.opt.Initial != 0 && !r.forgot && (seq == r.opt.Initial || seq == 0) {
 		ks.base, ks.baseEnd = seq, unborn
 	}
@@ -283,7 +283,7 @@ func (r *Recorder) settle(ks *keyState, seq uint64) {
 // read makes the newest transaction a reader.
 func (r *Recorder) read(key int32, seq, sum uint64) {
 	w, ks := &r.now, &r.keys.states[key]
-	r.settle(ks, seq)
+	r.adoptBase(ks, seq)
 	if ks.hasBase() && seq < ks.base {
 		r.noteStale(ks, seq, false)
 		return
@@ -303,7 +303,7 @@ func (r *Recorder) read(key int32, seq, sum uint64) {
 func (r *Recorder) write(key int32, old, seq, sum uint64) {
 	w, ks := &r.now, &r.keys.states[key]
 	t := int32(len(w.txns) - 1)
-	r.settle(ks, old)
+	r.adoptBase(ks, old)
 	if seq <= old {
 		r.noteNotAdvanced(ks, old, seq)
 		return
@@ -354,12 +354,12 @@ func (r *Recorder) addAbort(t *Txn) {
 			continue
 		}
 		key := r.key(a.Key)
-		r.settle(&r.keys.states[key], a.Old)
-		r.placeAbort(abort{id: t.ID, key: key, seq: a.New})
+		r.adoptBase(&r.keys.states[key], a.Old)
+		r.insertAbort(abort{id: t.ID, key: key, seq: a.New})
 	}
 }
 
-func (r *Recorder) placeAbort(a abort) {
+func (r *Recorder) insertAbort(a abort) {
 	w, ks := &r.now, &r.keys.states[a.key]
 	if (ks.hasBase() && a.seq <= ks.base) || len(w.aborts) == abortsKept {
 		return
@@ -453,8 +453,8 @@ func (r *Recorder) decide(horizon int64, final bool) {
 		unsure := r.nStuck > 0 || !final
 		if oldest && (r.opt.Initial == 0 || r.forgot || unsure) {
 			ks.base, ks.baseEnd, ks.baseSum = v.seq, unborn, v.sum
-		} else if !unsure && w.txns[t].told&toldOrigin == 0 {
-			w.txns[t].told |= toldOrigin
+		} else if !unsure && w.txns[t].reported&toldOrigin == 0 {
+			w.txns[t].reported |= toldOrigin
 			r.noteUnknown(n, t, wrote)
 		}
 		v.flags |= isBase
@@ -492,7 +492,7 @@ func (r *Recorder) turn() {
 		}
 	}
 	for _, a := range old.aborts {
-		r.placeAbort(a)
+		r.insertAbort(a)
 	}
 }
 
@@ -510,8 +510,8 @@ func (r *Recorder) passedBy() {
 		if v.installed() || !ks.hasBase() || ks.baseEnd == unborn || v.seq >= ks.base {
 			continue
 		}
-		if t, wrote := w.firstToucher(n); t != none && w.txns[t].told&toldOrigin == 0 {
-			w.txns[t].told |= toldOrigin
+		if t, wrote := w.firstToucher(n); t != none && w.txns[t].reported&toldOrigin == 0 {
+			w.txns[t].reported |= toldOrigin
 			r.noteUnknown(n, t, wrote)
 		}
 	}
@@ -533,7 +533,7 @@ func (r *Recorder) move(n *node) {
 		ks := &r.keys.states[from.key]
 		if !a.write {
 			if !ks.hasBase() || from.seq >= ks.base {
-				w.addRead(w.take(ks, from))
+				w.addRead(w.findFrom(ks, from))
 			}
 			continue
 		}
@@ -543,10 +543,10 @@ func (r *Recorder) move(n *node) {
 		o := none
 		if a.other != none {
 			if was := &old.versions[a.other]; !ks.hasBase() || was.seq >= ks.base {
-				o = w.take(ks, was)
+				o = w.findFrom(ks, was)
 			}
 		}
-		w.addWrite(w.take(ks, from), o)
+		w.addWrite(w.findFrom(ks, from), o)
 	}
 }
 

@@ -23,7 +23,7 @@ type node struct {
 	stamp      uint64
 	typ        uint8
 	level      Level
-	told       uint8 // what was reported of it
+	reported   uint8 // what was reported of it
 	held       bool  // must not leave the window yet
 }
 
@@ -45,15 +45,15 @@ type access struct {
 // version is one version of a record within the window. Its edges are in it:
 // writer before readers, writer before over, readers before over.
 type version struct {
-	seq     uint64
-	key     int32
-	writer  int32 // transaction that installed it, if still here
-	over    int32 // transaction that overwrote it
-	readers int32 // list of accesses
-	older   int32 // next version of the key in the window
-	flags   uint8
-	told    bool   // that it has two values
-	sum     uint64 // of its value, 0 if unknown
+	seq      uint64
+	key      int32
+	writer   int32 // transaction that installed it, if still here
+	over     int32 // transaction that overwrote it
+	readers  int32 // list of accesses
+	older    int32 // next version of the key in the window
+	flags    uint8
+	reported bool   // that it has two values
+	sum      uint64 // of its value, 0 if unknown
 }
 
 const (
@@ -99,11 +99,11 @@ func (w *window) find(ks *keyState, key int32, seq uint64) int32 {
 	return n
 }
 
-// take is find for a version of another window.
-func (w *window) take(ks *keyState, from *version) int32 {
+// findFrom is find for a version of another window.
+func (w *window) findFrom(ks *keyState, from *version) int32 {
 	n := w.find(ks, from.key, from.seq)
 	v := &w.versions[n]
-	v.sum, v.told = from.sum, from.told
+	v.sum, v.reported = from.sum, from.reported
 	return n
 }
 

@@ -27,13 +27,13 @@ type Array struct {
 	stats  store.CacheStats
 }
 
-// gone is the value of a place that has no location.
-const gone = ^uint64(0)
+// noLocation is the value of a place that has no location.
+const noLocation = ^uint64(0)
 
 // NewArray makes the array of a machine.
 func NewArray(cl *r2.Cluster, machine int, all *Numbers, bytes uint64) (*Array, error) {
 	x := &Array{cl: cl, machine: machine, Numbers: all, own: all.ownOf(machine)}
-	x.places = all.placesOf(machine)
+	x.places = all.slotsOf(machine)
 	if err := x.Resize(bytes); err != nil {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func (all *Numbers) ownOf(machine int) (own []interval) {
 	return own
 }
 
-// placesOf is how many records are of other machines.
-func (all *Numbers) placesOf(machine int) uint64 {
+// slotsOf is how many records are of other machines.
+func (all *Numbers) slotsOf(machine int) uint64 {
 	n := all.total
 	for _, r := range all.ownOf(machine) {
 		n -= r.to - r.from
@@ -108,7 +108,7 @@ func (x *Array) Get(c *r2.Co, of store.Table, key uint64) (Location, bool) {
 	if ok {
 		c.Touch(x.addr(n), ArrayEntryBytes)
 		if i := x.other.find(mix(n), n); i >= 0 {
-			ref, ok = Ref(x.other.slots[i].value), x.other.slots[i].value != gone
+			ref, ok = Ref(x.other.slots[i].value), x.other.slots[i].value != noLocation
 		}
 	}
 	if !ok {
@@ -127,7 +127,7 @@ func (x *Array) Put(c *r2.Co, of store.Table, key uint64, r Ref) {
 	}
 	c.Touch(x.addr(n), ArrayEntryBytes)
 	i := x.other.find(mix(n), n)
-	if i >= 0 && x.other.slots[i].value == gone {
+	if i >= 0 && x.other.slots[i].value == noLocation {
 		x.stats.Entries++
 	}
 	switch {
@@ -150,11 +150,11 @@ func (x *Array) Invalidate(c *r2.Co, of store.Table, key uint64) {
 	i := x.other.find(mix(n), n)
 	switch {
 	case i < 0:
-		x.other.add(mix(n), n, gone)
-	case x.other.slots[i].value == gone:
+		x.other.add(mix(n), n, noLocation)
+	case x.other.slots[i].value == noLocation:
 		return
 	default:
-		x.other.slots[i].value = gone
+		x.other.slots[i].value = noLocation
 	}
 	x.stats.Entries--
 	x.stats.Stale++

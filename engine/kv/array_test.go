@@ -45,7 +45,7 @@ func TestArrayAgainstMap(t *testing.T) {
 						want = homeRef(j)
 					}
 					loc, ok := x.Get(c, tb, k.key)
-					if exists := place && want != store.Ref(gone); ok != exists || ok && loc != tb.Location(k.key, want) {
+					if exists := place && want != store.Ref(noLocation); ok != exists || ok && loc != tb.Location(k.key, want) {
 						t.Errorf("%+v: %+v, %v, want %v", k, loc, ok, want)
 					}
 				case 1:
@@ -54,8 +54,8 @@ func TestArrayAgainstMap(t *testing.T) {
 						model[k] = NewRef(row, 1)
 					}
 				case 2:
-					if place && model[k] != store.Ref(gone) {
-						model[k] = store.Ref(gone)
+					if place && model[k] != store.Ref(noLocation) {
+						model[k] = store.Ref(noLocation)
 						forgotten++
 					}
 					x.Invalidate(c, tb, k.key)
@@ -63,7 +63,7 @@ func TestArrayAgainstMap(t *testing.T) {
 			})
 		}
 		for _, r := range model {
-			if r == store.Ref(gone) {
+			if r == store.Ref(noLocation) {
 				has--
 			}
 		}

@@ -97,7 +97,7 @@ func (t *Table) AheadBackup(machine int, key uint64, row uint32) {
 	}
 	if s, j, initial := t.shardOf(key); initial && row == 0 {
 		if !t.spec.Tree {
-			t.cl.AheadBytes(machine, b.bucketAddr(s, s.place(s.hash(j))), lineBytes)
+			t.cl.AheadBytes(machine, b.bucketAddr(s, s.slotOf(s.hash(j))), lineBytes)
 		}
 		t.cl.AheadBytes(machine, b.rowAddr(s, uint32(j)), t.RowBytes())
 	}
@@ -106,7 +106,7 @@ func (t *Table) AheadBackup(machine int, key uint64, row uint32) {
 // touch charges the lookup in the backup's own hash table: the first line of a bucket is often enough, or, where the row is not in it, that
 // and the line of a slot.
 func (b *backup) touch(c *r2.Co, s *shard, hash uint64) {
-	a := b.bucketAddr(s, s.place(hash))
+	a := b.bucketAddr(s, s.slotOf(hash))
 	for _, at := range s.backupLines {
 		c.Touch(a+at, lineBytes)
 	}

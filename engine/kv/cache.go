@@ -30,10 +30,10 @@ type Cache struct {
 	cl      *r2.Cluster
 	machine int
 	*Numbers
-	own     []interval // numbers of the machine's own records
-	scatter            // records of all tables over sets
-	sets    uint64
-	bytes   uint64
+	ownRecords []interval // numbers of the machine's own records
+	scatter               // records of all tables over sets
+	sets       uint64
+	bytes      uint64
 
 	bits    []uint64 // by record number: present and used
 	roster  *roster  // nil: sets are short enough to be searched
@@ -54,7 +54,7 @@ type interval struct{ from, to uint64 }
 
 // NewCache makes an empty cache of a machine for numbered records.
 func NewCache(cl *r2.Cluster, machine int, all *Numbers, bytes, seed uint64) (*Cache, error) {
-	x := &Cache{cl: cl, machine: machine, Numbers: all, own: all.ownOf(machine)}
+	x := &Cache{cl: cl, machine: machine, Numbers: all, ownRecords: all.ownOf(machine)}
 	total := all.total
 	perNumber := uint64(sparse)
 	if total > 2*bytes/CacheEntryBytes { // all sets are full whatever the hash function
@@ -125,7 +125,7 @@ func (x *Cache) touch(c *r2.Co, set uint64) {
 func (x *Cache) Get(c *r2.Co, of store.Table, key uint64) (Location, bool) {
 	t := of.(*Table)
 	e := x.entryOf(t, key)
-	x.touch(c, x.place(e.hash))
+	x.touch(c, x.slotOf(e.hash))
 	loc, ok := x.get(t, key, e)
 	if ok {
 		x.stats.Hits++
@@ -152,7 +152,7 @@ func (x *Cache) get(t *Table, key uint64, e entry) (Location, bool) {
 func (x *Cache) Put(c *r2.Co, of store.Table, key uint64, r Ref) {
 	t := of.(*Table)
 	e := x.entryOf(t, key)
-	x.touch(c, x.place(e.hash))
+	x.touch(c, x.slotOf(e.hash))
 	x.put(t, key, r, e)
 }
 
@@ -164,7 +164,7 @@ func (x *Cache) Warm(of store.Table, key uint64) {
 	if !e.fixed || e.s.machine == x.machine {
 		return
 	}
-	x.open(x.place(e.hash))
+	x.open(x.slotOf(e.hash))
 	if _, ok := x.get(t, key, e); !ok {
 		x.put(t, key, e.home, e)
 	}
@@ -184,24 +184,24 @@ func (x *Cache) put(t *Table, key uint64, r Ref, e entry) {
 		if home {
 			return
 		}
-		x.leave(x.place(e.hash), e.number)
+		x.leave(x.slotOf(e.hash), e.number)
 		x.stats.Entries--
 	}
 	x.makeRoom(e)
 	x.stats.Entries++
 	if home {
-		x.enter(x.place(e.hash), e.number)
+		x.enter(x.slotOf(e.hash), e.number)
 		clearBit(x.bits, used(e.number))
 		return
 	}
-	x.moved.add(x.place(e.hash), x.tagged(t, key), uint64(r))
+	x.moved.add(x.slotOf(e.hash), x.tagged(t, key), uint64(r))
 }
 
 // Invalidate forgets a location that turned out to be stale.
 func (x *Cache) Invalidate(c *r2.Co, of store.Table, key uint64) {
 	t := of.(*Table)
 	e := x.entryOf(t, key)
-	x.touch(c, x.place(e.hash))
+	x.touch(c, x.slotOf(e.hash))
 	x.forget(t, key, e)
 }
 
@@ -210,7 +210,7 @@ func (x *Cache) forget(t *Table, key uint64, e entry) {
 	case i >= 0:
 		x.moved.remove(i)
 	case e.fixed && getBit(x.bits, present(e.number)):
-		x.leave(x.place(e.hash), e.number)
+		x.leave(x.slotOf(e.hash), e.number)
 	default:
 		return
 	}
@@ -220,7 +220,7 @@ func (x *Cache) forget(t *Table, key uint64, e entry) {
 
 // isOwn reports whether a record, by its number, is of this machine.
 func (x *Cache) isOwn(n uint64) bool {
-	for _, r := range x.own {
+	for _, r := range x.ownRecords {
 		if n >= r.from && n < r.to {
 			return true
 		}
@@ -261,7 +261,7 @@ func (x *Cache) keepFixed(taken []uint8, used bool) {
 		}
 		for ; word != 0; word &= word - 1 {
 			n := uint64(w)*32 + uint64(bits.TrailingZeros64(word))/2
-			if set := x.place(x.hash(n)); x.take(taken, set) {
+			if set := x.slotOf(x.hash(n)); x.claimSlot(taken, set) {
 				x.roster.add(set, n)
 			} else {
 				clearBit(x.bits, present(n))
@@ -272,14 +272,14 @@ func (x *Cache) keepFixed(taken []uint8, used bool) {
 
 func (x *Cache) keepMoved(taken []uint8, s probeSlot) {
 	t, key := x.untagged(s.key)
-	set := x.place(x.entryOf(t, key).hash)
-	if x.take(taken, set) {
+	set := x.slotOf(x.entryOf(t, key).hash)
+	if x.claimSlot(taken, set) {
 		x.moved.add(set, s.key, s.value)
 	}
 }
 
-// take gives a place of a set to one more entry, if it has one.
-func (x *Cache) take(taken []uint8, set uint64) bool {
+// claimSlot gives a place of a set to one more entry, if it has one.
+func (x *Cache) claimSlot(taken []uint8, set uint64) bool {
 	if taken[set] == setEntries {
 		return false
 	}

@@ -29,7 +29,7 @@ type modelCache struct {
 
 func (m *modelCache) find(key uint64) (set uint64, i int, hash uint64) {
 	hash = m.x.entryOf(m.t, key).hash
-	set = m.x.place(hash)
+	set = m.x.slotOf(hash)
 	return set, slices.IndexFunc(m.sets[set], func(e modelEntry) bool { return e.key == key }), hash
 }
 
@@ -188,7 +188,7 @@ func TestCacheResize(t *testing.T) {
 				continue
 			}
 			n++
-			perSet[x.place(x.entryOf(tb, key).hash)]++
+			perSet[x.slotOf(x.entryOf(tb, key).hash)]++
 			if !before[key] {
 				t.Fatalf("key %d came with a resize", key)
 			}
@@ -459,7 +459,7 @@ func TestRoster(t *testing.T) {
 		listed := uint64(0)
 		for set := range x.sets {
 			for _, n := range x.roster.of(set) {
-				if listed++; x.place(x.hash(n)) != set || !getBit(x.bits, present(n)) {
+				if listed++; x.slotOf(x.hash(n)) != set || !getBit(x.bits, present(n)) {
 					t.Fatalf("%d sets: record %d is listed in set %d", sets, n, set)
 				}
 			}

@@ -154,7 +154,7 @@ func (h *chain) advance() {
 
 // Known reports whether a key was there from the start.
 func (t *Table) Known(key uint64) bool {
-	_, ok := t.place.Partition.Local(key)
+	_, ok := t.placement.Partition.Local(key)
 	return ok
 }
 
@@ -164,7 +164,7 @@ func (t *Table) Gap(key uint64) r2.Loc {
 	if t.spec.Tree {
 		return s.gap(s.entry(key)).Loc
 	}
-	return s.gapAt(s.place(hash), 0).Loc
+	return s.gapAt(s.slotOf(hash), 0).Loc
 }
 
 // gapAt is what a search says that has found nothing, in the chain that begins at a node and has that version.
@@ -180,8 +180,8 @@ func (t *Table) Insert(c *r2.Co, key uint64, own []byte, seen uint64) (store.Cha
 	if t.spec.Tree {
 		return t.insertTree(c, key, own, seen)
 	}
-	s, hash := t.own(c, key)
-	h, err := s.latch(c, s.place(hash))
+	s, hash := t.locateOwn(c, key)
+	h, err := s.latch(c, s.slotOf(hash))
 	if err != nil {
 		return store.Change{}, err
 	}
@@ -196,7 +196,7 @@ func (t *Table) Insert(c *r2.Co, key uint64, own []byte, seen uint64) (store.Cha
 	}
 	var row uint32
 	if err == nil {
-		row, err = s.takeRow(c)
+		row, err = s.allocRow(c)
 	}
 	if err != nil {
 		h.unlatch()
@@ -207,7 +207,7 @@ func (t *Table) Insert(c *r2.Co, key uint64, own []byte, seen uint64) (store.Cha
 	}
 	a, header := s.rowAddr(row), t.layout.Header
 	stamp := c.Load64(a + r2.Addr(header.Stamp))
-	header.Taken(own, stamp)
+	header.MarkInserted(own, stamp)
 	c.Store(a, own)
 	ref := NewRef(row, record.Incarnation(stamp))
 	if empty.ok {
@@ -226,8 +226,8 @@ func (t *Table) Remove(c *r2.Co, key uint64, ref Ref) (store.Change, error) {
 	if t.spec.Tree {
 		return t.removeTree(c, key, ref)
 	}
-	s, hash := t.own(c, key)
-	h, err := s.latch(c, s.place(hash))
+	s, hash := t.locateOwn(c, key)
+	h, err := s.latch(c, s.slotOf(hash))
 	if err != nil {
 		return store.Change{}, err
 	}
@@ -242,7 +242,7 @@ func (t *Table) Remove(c *r2.Co, key uint64, ref Ref) (store.Change, error) {
 
 // Free makes a row one that a record can be inserted into; see store.Table.
 func (t *Table) Free(c *r2.Co, key uint64, ref Ref) {
-	s, _ := t.own(c, key)
+	s, _ := t.locateOwn(c, key)
 	a := s.rowAddr(ref.Row()) + r2.Addr(t.layout.Header.Stamp)
 	stamp, reusable := t.layout.Header.Freed(c.Load64(a))
 	c.Store64(a, stamp)
@@ -252,8 +252,8 @@ func (t *Table) Free(c *r2.Co, key uint64, ref Ref) {
 	}
 }
 
-// own is locate for a key that has to be on the machine that c runs on.
-func (t *Table) own(c *r2.Co, key uint64) (s *shard, hash uint64) {
+// locateOwn is locate for a key that has to be on the machine that c runs on.
+func (t *Table) locateOwn(c *r2.Co, key uint64) (s *shard, hash uint64) {
 	s, hash = t.locate(key)
 	if s.machine != c.Machine() {
 		panic(fmt.Sprintf("kv: machine %d works on key %d of table %s in its own memory, it is on machine %d",
@@ -262,8 +262,8 @@ func (t *Table) own(c *r2.Co, key uint64) (s *shard, hash uint64) {
 	return s, hash
 }
 
-// takeRow takes a free row: the one freed last, which is likely in the cache.
-func (s *shard) takeRow(c *r2.Co) (uint32, error) {
+// allocRow takes a free row: the one freed last, which is likely in the cache.
+func (s *shard) allocRow(c *r2.Co) (uint32, error) {
 	c.Touch(s.private, 8)
 	if n := len(s.freeRows); n > 0 {
 		row := s.freeRows[n-1]

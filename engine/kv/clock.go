@@ -34,7 +34,7 @@ func (x *Cache) findMoved(t *Table, key uint64, e entry) int {
 	if x.moved.used == 0 {
 		return -1
 	}
-	return x.moved.find(x.place(e.hash), x.tagged(t, key))
+	return x.moved.find(x.slotOf(e.hash), x.tagged(t, key))
 }
 
 // member is an entry of a set.
@@ -50,7 +50,7 @@ func (v member) before(w member) bool {
 
 // makeRoom sees to it that the set of an entry has a free place.
 func (x *Cache) makeRoom(e entry) {
-	set := x.place(e.hash)
+	set := x.slotOf(e.hash)
 	var m [setEntries]member
 	n := x.membersOf(set, e.hash, &m)
 	if n < setEntries {

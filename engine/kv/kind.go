@@ -121,7 +121,7 @@ func (k kind) Fits(cl *r2.Cluster, tables []store.Table, bytes uint64) error {
 	}
 	all, err := numberRecords(tables)
 	for m := 0; err == nil && m < cl.Machines(); m++ {
-		err = (&Array{places: all.placesOf(m)}).Resize(bytes)
+		err = (&Array{places: all.slotsOf(m)}).Resize(bytes)
 	}
 	return err
 }

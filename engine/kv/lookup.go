@@ -34,7 +34,7 @@ func (t *Table) Search(c *r2.Co, key uint64, used store.Search) store.Search {
 		l = new(Lookup)
 	}
 	s, hash := t.locate(key)
-	*l = Lookup{s: s, key: key, first: s.place(hash)}
+	*l = Lookup{s: s, key: key, first: s.slotOf(hash)}
 	l.node = l.first
 	l.post(c)
 	return l
@@ -73,12 +73,12 @@ func (l *Lookup) Next(c *r2.Co) (Location, store.State, error) {
 // LookupLocal finds a record on the CPU of its own machine, or its gap. err tells only of a chain that never
 // came to rest.
 func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err error) {
-	s, hash := t.own(c, key)
+	s, hash := t.locateOwn(c, key)
 	if t.spec.Tree {
 		loc, ok = s.lookupTree(c, key)
 		return loc, ok, nil
 	}
-	first := s.place(hash)
+	first := s.slotOf(hash)
 	load := (*r2.Co).Load
 	if t.spec.Fixed {
 		if loc, ok := t.lookupFixed(c, key); ok {
@@ -140,7 +140,7 @@ func (t *Table) lookupFixed(c *r2.Co, key uint64) (loc Location, ok bool) {
 		return Location{}, false
 	}
 	hash := s.hash(j)
-	place := s.place(hash)
+	place := s.slotOf(hash)
 	rank := s.rank(place, hash)
 	for node := place; ; node, rank = node+s.chains, rank-s.slots {
 		a := s.nodeAddr(node)

@@ -222,7 +222,7 @@ func TestRankIsTheSlot(t *testing.T) {
 		further := 0
 		for key := range uint64(keys) {
 			s, j, _ := tb.shardOf(key)
-			place := s.place(s.hash(j))
+			place := s.slotOf(s.hash(j))
 			rank := s.rank(place, s.hash(j))
 			number := place + uint64(rank/s.slots)*s.chains
 			node := b.cl.Mem(s.machine).Bytes(s.nodeAddr(number), s.bytes)

@@ -48,7 +48,7 @@ func memoryWhenAllIsTouched(t *testing.T, k kind, most float64) {
 		for _, s := range shards {
 			mem := b.cl.Mem(m)
 			for j := range s.n {
-				for node := s.place(s.hash(j)) + 1; node != 0; {
+				for node := s.slotOf(s.hash(j)) + 1; node != 0; {
 					node = uint64(next(mem.Bytes(s.nodeAddr(node-1), s.bytes)))
 				}
 				mem.Bytes(s.rowAddr(uint32(j)), tb.RowBytes())

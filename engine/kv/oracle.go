@@ -17,7 +17,7 @@ func (t *Table) Find(key uint64) (Location, bool) {
 		return s.findTree(key, j, initial)
 	}
 	mem := t.cl.Mem(s.machine)
-	place := s.place(s.hashOf(key, j, initial))
+	place := s.slotOf(s.hashOf(key, j, initial))
 	for node, depth := place, 0; ; depth++ {
 		a := s.nodeAddr(node)
 		if !mem.Materialized(a) {

@@ -53,14 +53,14 @@ func (p *probeTable) add(hash, key, value uint64) {
 		p.slots, p.used = make([]probeSlot, max(16, 2*len(old))), 0
 		for _, s := range old {
 			if s.key != 0 {
-				p.place(s)
+				p.put(s)
 			}
 		}
 	}
-	p.place(probeSlot{hash, key | valid, value})
+	p.put(probeSlot{hash, key | valid, value})
 }
 
-func (p *probeTable) place(s probeSlot) {
+func (p *probeTable) put(s probeSlot) {
 	mask := uint64(len(p.slots) - 1)
 	i := s.hash & mask
 	for p.slots[i].key != 0 {

@@ -192,8 +192,8 @@ func (s *scatter) foreign(key uint64) uint64 {
 	return mix(key+s.add) & s.mask
 }
 
-// place is where a hash value belongs: the places divide the hash values into ranges.
-func (s *scatter) place(hash uint64) uint64 {
+// slotOf is where a hash value belongs: the places divide the hash values into ranges.
+func (s *scatter) slotOf(hash uint64) uint64 {
 	if s.sequential {
 		return hash >> placeBits
 	}

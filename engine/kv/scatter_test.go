@@ -51,8 +51,8 @@ func TestPlacesDivideHashValues(t *testing.T) {
 				t.Fatalf("place %d of %d has hash values %d to %d, expected from %d, at most %d", place, s.places, from, to, next, s.longest())
 			}
 			for h := from; h < to; h++ {
-				if s.place(h) != place {
-					t.Fatalf("hash value %d belongs to place %d, but lies in the span of %d", h, s.place(h), place)
+				if s.slotOf(h) != place {
+					t.Fatalf("hash value %d belongs to place %d, but lies in the span of %d", h, s.slotOf(h), place)
 				}
 			}
 			next = to
@@ -77,7 +77,7 @@ func TestLargePlacesAndSpans(t *testing.T) {
 	s := newScatter(1<<32, 1<<30+7, sparse, 3)
 	for _, place := range []uint64{0, 1, s.places / 2, s.places - 1} {
 		from, to := s.span(place)
-		if s.place(from) != place || s.place(to-1) != place || (to <= s.mask && s.place(to) != place+1) {
+		if s.slotOf(from) != place || s.slotOf(to-1) != place || (to <= s.mask && s.slotOf(to) != place+1) {
 			t.Errorf("place %d: span %d to %d", place, from, to)
 		}
 	}
@@ -90,7 +90,7 @@ func TestOccupancyIsBinomial(t *testing.T) {
 	s := newScatter(n, places, sparse, 42)
 	var counts [places]int
 	for i := range uint64(n) {
-		counts[s.place(s.hash(i))]++
+		counts[s.slotOf(s.hash(i))]++
 	}
 	var variance float64
 	mean := float64(n) / places
@@ -135,7 +135,7 @@ func TestNeighboursScatter(t *testing.T) {
 	hot := uint64(n / 25)
 	var counts [places]int
 	for i := range hot {
-		counts[s.place(s.hash(i))]++
+		counts[s.slotOf(s.hash(i))]++
 	}
 	most := 0
 	for _, c := range counts {

@@ -50,7 +50,7 @@ func insertLocal(c *r2.Co, t *Table, key uint64, value []byte) (loc Location, se
 	if err != nil {
 		return loc, 0, err
 	}
-	loc, seq = t.Location(key, x.Ref), record.LockSeq.Born(x.Ref.Incarnation())
+	loc, seq = t.Location(key, x.Ref), record.LockSeq.FirstStamp(x.Ref.Incarnation())
 	c.Store64(loc.Addr+record.SeqOffset, record.Writing(seq))
 	c.Store(loc.Addr+record.ValueOffset, value)
 	c.Store64(loc.Addr+record.SeqOffset, seq)

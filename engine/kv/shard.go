@@ -109,7 +109,7 @@ func (s *shard) allocate(cl *r2.Cluster) (err error) {
 
 // keyOf is the key of record j.
 func (s *shard) keyOf(j uint64) uint64 {
-	return s.table.place.Partition.Key(s.machine, j*uint64(s.table.sockets(s.machine))+uint64(s.socket))
+	return s.table.placement.Partition.Key(s.machine, j*uint64(s.table.sockets(s.machine))+uint64(s.socket))
 }
 
 // homeRef is where record j is unless it was deleted.

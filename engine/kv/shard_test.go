@@ -47,7 +47,7 @@ func (s *shard) computedNode(node uint64) []byte {
 
 // find walks the computed chain of a key.
 func (s *shard) computedFind(t rapid.TB, hash, key uint64) (r Ref, nodes int, found bool) {
-	for node := s.place(hash); ; {
+	for node := s.slotOf(hash); ; {
 		b := s.computedNode(node)
 		nodes++
 		r, found, intact := s.find(b, key)
@@ -212,10 +212,10 @@ func TestNeighboursOfASequentialTableShareAPage(t *testing.T) {
 	s := geometry(t, packed, 10*blockNumbers, 1, 1, true).shards[0][0]
 	same := 0
 	for j := range s.n {
-		if g := s.place(s.hash(j)) / pageNodes; g != j/blockNumbers {
+		if g := s.slotOf(s.hash(j)) / pageNodes; g != j/blockNumbers {
 			t.Fatalf("record %d is in group %d, want %d", j, g, j/blockNumbers)
 		}
-		if s.place(s.hash(j))%pageNodes == s.place(s.hash(j%blockNumbers))%pageNodes {
+		if s.slotOf(s.hash(j))%pageNodes == s.slotOf(s.hash(j%blockNumbers))%pageNodes {
 			same++
 		}
 	}

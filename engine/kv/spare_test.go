@@ -26,9 +26,9 @@ func lastSpareNodeIsGivenOnce(t *testing.T, k kind, keys uint64) {
 	others := make([][]uint64, s.places) // and some that are not
 	for key := range keys + 1000 {
 		if of, hash := tb.locate(key); of == s && key < keys {
-			chains[of.place(hash)] = append(chains[of.place(hash)], key)
+			chains[of.slotOf(hash)] = append(chains[of.slotOf(hash)], key)
 		} else if of == s {
-			others[of.place(hash)] = append(others[of.place(hash)], key)
+			others[of.slotOf(hash)] = append(others[of.slotOf(hash)], key)
 		}
 	}
 	insert := func(c *r2.Co, chain int) error {

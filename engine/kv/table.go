@@ -16,17 +16,17 @@ const MaxKey = uint64(1)<<55 - 1
 // without asking (addresses of regions, the hash function, counts at the start) is exchanged when the
 // table is made.
 type Table struct {
-	spec    Spec
-	*bucket // of its hash tables
-	place   Placement
-	layout  record.Layout
-	cl      *r2.Cluster
-	shards  [][]*shard     // by server and socket
-	backups [][]*backup    // by server and distance, 0 for the next server
-	records uint64         // that it had from the start
-	scratch []byte         // one row
-	growing *store.Growing // nil: keys that may come have no numbers
-	rpcFind uint8          // of a table with trees that other machines read
+	spec      Spec
+	*bucket   // of its hash tables
+	placement Placement
+	layout    record.Layout
+	cl        *r2.Cluster
+	shards    [][]*shard     // by server and socket
+	backups   [][]*backup    // by server and distance, 0 for the next server
+	records   uint64         // that it had from the start
+	scratch   []byte         // one row
+	growing   *store.Growing // nil: keys that may come have no numbers
+	rpcFind   uint8          // of a table with trees that other machines read
 }
 
 func (k kind) newTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Table, error) {
@@ -89,7 +89,7 @@ func newTable(cl *r2.Cluster, b *bucket, h record.Header, spec Spec, place Place
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	t := &Table{spec: spec, bucket: b, place: place, layout: layout, cl: cl, scratch: make([]byte, layout.Bytes())}
+	t := &Table{spec: spec, bucket: b, placement: place, layout: layout, cl: cl, scratch: make([]byte, layout.Bytes())}
 	if p, ok := place.Partition.(store.Growing); ok {
 		t.growing = &p
 	}
@@ -99,7 +99,7 @@ func newTable(cl *r2.Cluster, b *bucket, h record.Header, spec Spec, place Place
 // addServer computes the geometry of a server's shards: its records are dealt to its sockets in turn.
 func (t *Table) addServer(m, sockets int) error {
 	t.shards = append(t.shards, make([]*shard, sockets))
-	count := t.place.Partition.Count(m)
+	count := t.placement.Partition.Count(m)
 	room := count
 	if t.growing != nil {
 		room = t.growing.Room(m)
@@ -124,14 +124,14 @@ func (t *Table) RowBytes() int { return t.layout.Bytes() }
 func (t *Table) Header() record.Header { return t.layout.Header }
 
 // Primary is the server that a key belongs to.
-func (t *Table) Primary(key uint64) int { return t.place.Partition.Primary(key) }
+func (t *Table) Primary(key uint64) int { return t.placement.Partition.Primary(key) }
 
 // Backups is the number of backups of each record.
-func (t *Table) Backups() int { return t.place.Replicas - 1 }
+func (t *Table) Backups() int { return t.placement.Replicas - 1 }
 
 // Backup is the i-th backup of a server's records: the servers after it, in a ring.
 func (t *Table) Backup(server, i int) int {
-	return (server + 1 + i) % t.place.Partition.Servers()
+	return (server + 1 + i) % t.placement.Partition.Servers()
 }
 
 func (t *Table) sockets(server int) int { return len(t.shards[server]) }
@@ -139,9 +139,9 @@ func (t *Table) sockets(server int) int { return len(t.shards[server]) }
 // shardOf says which shard a key belongs to, and the number of the record there if it was there from the
 // start. Keys that may come have numbers behind those, or are unnumbered.
 func (t *Table) shardOf(key uint64) (s *shard, j uint64, initial bool) {
-	shards := t.shards[t.place.Partition.Primary(key)]
+	shards := t.shards[t.placement.Partition.Primary(key)]
 	n := uint64(len(shards))
-	if i, ok := t.place.Partition.Local(key); ok {
+	if i, ok := t.placement.Partition.Local(key); ok {
 		if n == 2 {
 			return shards[i&1], i >> 1, true
 		}

@@ -93,7 +93,7 @@ func (t *Table) order() store.Order {
 	if o := t.spec.Order; o != nil {
 		return *o
 	}
-	return store.Order{Of: func(key uint64) uint64 { return key }, Key: t.place.Partition.Key}
+	return store.Order{Of: func(key uint64) uint64 { return key }, Key: t.placement.Partition.Key}
 }
 
 func entryOf(s *shard, r Ref) uint64     { return uint64(r) | uint64(s.socket)<<48 }
@@ -136,7 +136,7 @@ func (s *shard) lookupTree(c *r2.Co, key uint64) (loc Location, ok bool) {
 
 // insertTree is Insert into a tree. Tree and version change at one instant, when the core's local time has come.
 func (t *Table) insertTree(c *r2.Co, key uint64, own []byte, seen uint64) (store.Change, error) {
-	s, _ := t.own(c, key)
+	s, _ := t.locateOwn(c, key)
 	x, at := s.tree, s.entry(key)
 	gap := s.gap(at)
 	version := uint32(c.Load64(gap.Addr))
@@ -150,13 +150,13 @@ func (t *Table) insertTree(c *r2.Co, key uint64, own []byte, seen uint64) (store
 		x.charge(c, &x.nodes, lineBytes)
 		return same, store.ErrChanged
 	}
-	row, err := s.takeRow(c)
+	row, err := s.allocRow(c)
 	if err != nil {
 		return same, err
 	}
 	a, header := s.rowAddr(row), t.layout.Header
 	stamp := binary.LittleEndian.Uint64(c.Peek(a+r2.Addr(header.Stamp), 8))
-	header.Taken(own, stamp)
+	header.MarkInserted(own, stamp)
 	c.Poke(a, own) // the row is free, and its lock word stays one that is taken
 	ref := NewRef(row, record.Incarnation(stamp))
 	x.Insert(at, entryOf(s, ref))
@@ -167,7 +167,7 @@ func (t *Table) insertTree(c *r2.Co, key uint64, own []byte, seen uint64) (store
 
 // removeTree is Remove from a tree.
 func (t *Table) removeTree(c *r2.Co, key uint64, ref Ref) (store.Change, error) {
-	s, _ := t.own(c, key)
+	s, _ := t.locateOwn(c, key)
 	x, at := s.tree, s.entry(key)
 	gap := s.gap(at)
 	version := uint32(c.Load64(gap.Addr))

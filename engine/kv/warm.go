@@ -79,7 +79,7 @@ func (t *Table) Lines(key uint64, f func(machine int, a r2.Addr, n int)) {
 		return
 	}
 	s, hash := t.locate(key)
-	node := s.place(hash)
+	node := s.slotOf(hash)
 	if t.spec.Tree {
 		t.linesOfTree(s, key, f)
 	} else {
@@ -99,6 +99,6 @@ func (t *Table) Lines(key uint64, f func(machine int, a r2.Addr, n int)) {
 // Line is the line of a record's set in the cache.
 func (x *Cache) Line(of store.Table, key uint64) (a r2.Addr, n int) {
 	t := of.(*Table)
-	set, sockets := x.place(x.entryOf(t, key).hash), uint64(len(x.space))
+	set, sockets := x.slotOf(x.entryOf(t, key).hash), uint64(len(x.space))
 	return x.space[set%sockets] + r2.Addr(set/sockets*lineBytes), lineBytes
 }

@@ -123,7 +123,7 @@ type typeMeter struct {
 // began at the mark.
 type Meter struct {
 	Total  Counts // since time 0
-	fresh  span   // not yet in window and marked: see settle
+	fresh  span   // not yet in window and marked: see foldFresh
 	window span
 	marked span
 	Types  []typeMeter
@@ -174,9 +174,9 @@ func (m *Meter) admit(typ int) {
 	}
 }
 
-// settle takes what is fresh into the open window and the measured interval:
+// foldFresh takes what is fresh into the open window and the measured interval:
 // a request is then recorded once, though it counts in both.
-func (m *Meter) settle() {
+func (m *Meter) foldFresh() {
 	if m.fresh.Latency.Count() == 0 {
 		return
 	}
@@ -189,19 +189,19 @@ func (m *Meter) settle() {
 
 // Open is the open window.
 func (m *Meter) Open() *span {
-	m.settle()
+	m.foldFresh()
 	return &m.window
 }
 
 // Measured is the measured interval so far.
 func (m *Meter) Measured() *span {
-	m.settle()
+	m.foldFresh()
 	return &m.marked
 }
 
 // Close ends the measured interval.
 func (m *Meter) Close() {
-	m.settle()
+	m.foldFresh()
 	m.closed = true
 }
 
@@ -215,7 +215,7 @@ func (m *Meter) LatencyOf(typ int) *metrics.Hist {
 
 // Mark starts a measured interval.
 func (m *Meter) Mark(now int64) {
-	m.settle()
+	m.foldFresh()
 	m.closed = false
 	m.Ends.Mark(now)
 	m.marked.Reset()

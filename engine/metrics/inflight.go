@@ -41,7 +41,7 @@ func (f *InFlight) fold(c change) {
 
 // Area cuts at time t. Cuts come in rising order.
 func (f *InFlight) Area(t int64) Area {
-	f.pending.settle(t, f.fold)
+	f.pending.foldUntil(t, f.fold)
 	hi, lo := mulSigned(t, f.count)
 	var borrow uint64
 	lo, borrow = bits.Sub64(lo, f.momLo, 0)
@@ -115,13 +115,13 @@ func (e *Endings) fold(c change) { e.sum += uint64(c.by) }
 // Sum is the latencies of what has ended by time t, in ps. Cuts come in rising order, and
 // differences are right also where sums wrap.
 func (e *Endings) Sum(t int64) uint64 {
-	e.pending.settle(t, e.fold)
+	e.pending.foldUntil(t, e.fold)
 	return e.sum
 }
 
 // Mark forgets the longest request of what has ended by time t.
 func (e *Endings) Mark(t int64) {
-	e.pending.settle(t, e.fold)
+	e.pending.foldUntil(t, e.fold)
 	e.longest = 0
 	for _, c := range e.pending {
 		e.longest = max(e.longest, c.by)
@@ -144,12 +144,12 @@ func (p *changes) add(now int64, c change, fold func(change)) {
 	}
 	*p = append(*p, c)
 	if len(*p) == cap(*p) && len(*p) >= 256 {
-		p.settle(now, fold)
+		p.foldUntil(now, fold)
 	}
 }
 
-// settle folds every change up to t into the sum.
-func (p *changes) settle(t int64, fold func(change)) {
+// foldUntil folds every change up to t into the sum.
+func (p *changes) foldUntil(t int64, fold func(change)) {
 	rest := (*p)[:0]
 	for _, c := range *p {
 		if c.at > t {

@@ -32,10 +32,10 @@ func (still) Header() record.Header                { return record.Versioned }
 func (still) Backups(int) []int                    { return nil }
 
 func (still) Busy(lock uint64) bool { return lock != 0 }
-func (still) Take(c *r2.Co, row r2.Addr) (word uint64, won bool) {
+func (still) TryLockRow(c *r2.Co, row r2.Addr) (word uint64, won bool) {
 	return 1, c.LocalCAS(row, 0, 1) == 0
 }
-func (still) Gone(*r2.Co, r2.Addr) {}
+func (still) RowRemoved(*r2.Co, r2.Addr) {}
 
 const (
 	bedTable = 1
@@ -148,9 +148,9 @@ func (b *bed) place(c *r2.Co, key, stamp, value uint64) {
 		b.t.Error(err)
 		return
 	}
-	b.of.Born(key, x.Ref)
+	b.of.NoteInsert(key, x.Ref)
 	b.mv.Install(c, b.of, key, b.of.Store.Location(key, x.Ref).Addr, Version{
-		TS: stamp, Seq: record.Versioned.Born(x.Ref.Incarnation()), Value: binary.LittleEndian.AppendUint64(nil, value),
+		TS: stamp, Seq: record.Versioned.FirstStamp(x.Ref.Incarnation()), Value: binary.LittleEndian.AppendUint64(nil, value),
 	})
 }
 

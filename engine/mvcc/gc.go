@@ -159,7 +159,7 @@ func (s *Store) collect(c *r2.Co, m *machine) {
 	for n := m.tombs.len(); n > 0 && s.needless(m, m.tombs.first().ts); n-- {
 		x := m.tombs.first()
 		m.tombs.pop()
-		if !s.bury(c, &x) {
+		if !s.removeTombstone(c, &x) {
 			m.tombs.push(x)
 		}
 	}
@@ -172,12 +172,12 @@ func (s *Store) collectEntries(c *r2.Co, m *machine) {
 	}
 }
 
-// bury takes a tombstone out of its table. It is false if its lock is held.
-func (s *Store) bury(c *r2.Co, x *tomb) bool {
+// removeTombstone takes a tombstone out of its table. It is false if its lock is held.
+func (s *Store) removeTombstone(c *r2.Co, x *tomb) bool {
 	if c.Load64(x.row+seqAt) != x.seq {
 		return true // a record again, and the tombstone is an old version
 	}
-	word, won := s.host.Take(c, x.row)
+	word, won := s.host.TryLockRow(c, x.row)
 	if !won {
 		return false
 	}
@@ -193,10 +193,10 @@ func (s *Store) bury(c *r2.Co, x *tomb) bool {
 		s.cl.Fail(fmt.Errorf("mvcc: the tombstone of key %d of table %s cannot be taken out: %w", x.key, x.table.Name, err))
 		return true
 	}
-	x.table.Collected(x.key, change, version)
+	x.table.NoteCollection(x.key, change, version)
 	s.keepClaims(c, x) // of snapshots that do not wait for the lock, and have claimed the row meanwhile
 	x.table.Store.Free(c, x.key, loc.Ref)
-	s.host.Gone(c, x.row)
+	s.host.RowRemoved(c, x.row)
 	s.Released(c, x.row)
 	return true
 }

@@ -121,8 +121,8 @@ func (h *heap) used() int { return h.fresh - len(h.free) }
 
 func (h *heap) room() int { return max(h.count-h.used()-h.reserved, 0) }
 
-// take uses a reserved slot.
-func (h *heap) take(c *r2.Co) uint32 {
+// useReserved uses a reserved slot.
+func (h *heap) useReserved(c *r2.Co) uint32 {
 	c.Touch(h.private, 8)
 	h.reserved--
 	if n := len(h.free); n > 0 {
@@ -156,7 +156,7 @@ type Version struct {
 // sequence and the old version in the chain, or the new one.
 func (s *Store) Install(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, v Version) {
 	old, tail := c.Load64(row+seqAt), tailOf(t)
-	if tail.Places() > 0 {
+	if tail.Slots() > 0 {
 		c.Store64(row+r2.Addr(tail.End()), v.TS)
 	}
 	if record.Live(old) {
@@ -193,7 +193,7 @@ func (s *Store) overwrite(c *r2.Co, tuple r2.Addr, ts uint64) {
 // push copies the present version of a row to the heap and links it.
 func (s *Store) push(c *r2.Co, t *txn.Table, row r2.Addr, by uint64) {
 	h := s.machines[c.Machine()].heaps[t.ID]
-	slot := h.take(c)
+	slot := h.useReserved(c)
 	b := c.Load(row, valueAt+t.Written)
 	node := s.machines[c.Machine()].scratch[c.Thread()][:0]
 	next := wire.Get64(b[chainAt:])

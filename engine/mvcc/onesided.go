@@ -71,7 +71,7 @@ func (x *session) postRow(a *access) {
 	l := x.c.List(to, false)
 	row := l.Read(to, tail.RowBytes())
 	a.row, a.rowBuf, a.again = row.B, row.Addr, nil
-	if tail.Places() == 0 && !a.Table.Constant && !record.OneLine(uint64(to.Addr), a.Table.RowBytes) {
+	if tail.Slots() == 0 && !a.Table.Constant && !record.OneLine(uint64(to.Addr), a.Table.RowBytes) {
 		to.Addr += versionAt
 		next := l.Read(to, againBytes)
 		a.again, a.nextBuf = next.B, next.Addr
@@ -79,8 +79,8 @@ func (x *session) postRow(a *access) {
 	l.Post()
 }
 
-// takeRow takes a record from its row, if that has the answer. If not it is wanted still.
-func (x *session) takeRow(a *access) {
+// acceptRow takes a record from its row, if that has the answer. If not it is wanted still.
+func (x *session) acceptRow(a *access) {
 	row, again := a.row, a.again
 	a.row, a.again, a.State, a.refused = nil, nil, txn.Wanted, true
 	x.c.TouchDMA(a.rowBuf, len(row))
@@ -117,7 +117,7 @@ func (x *session) answer(t *txn.Table, row, again []byte) found {
 		return found{ok: !record.Tomb(seq), stamp: stamp, seq: seq}
 	}
 	var v found
-	for i := range tail.Places() {
+	for i := range tail.Slots() {
 		stamp, seq, value := tail.Old(row, i)
 		if seq > v.seq && record.Incarnation(seq) == record.Incarnation(wire.Get64(row[seqAt:])) && visible(stamp, p) {
 			v = found{ok: !record.Tomb(seq), stamp: stamp, seq: seq}
@@ -132,8 +132,8 @@ func (s *Store) alreadyClaimed(tuple uint64, p []uint64) bool {
 	return !s.traits.Claims || tuple >= p[0]
 }
 
-// nobodyHolds says that a snapshot would not wait for a lock.
-func (s *Store) nobodyHolds(lock uint64) bool { return !s.traits.Waits || !s.host.Busy(lock) }
+// isFree says that a snapshot would not wait for a lock.
+func (s *Store) isFree(lock uint64) bool { return !s.traits.Waits || !s.host.Busy(lock) }
 
 // inOnePiece says that the version of a row was in place before the rest of it was read, and that no transaction had begun to overwrite it
 // by then.
@@ -141,7 +141,7 @@ func inOnePiece(row, again []byte, tail record.Tail) bool {
 	switch {
 	case !record.Stable(wire.Get64(row[seqAt:])):
 		return false
-	case tail.Places() > 0:
+	case tail.Slots() > 0:
 		return wire.Get64(row[versionAt:]) == wire.Get64(row[tail.End():])
 	}
 	return again == nil || string(row[versionAt:valueAt]) == string(again)
@@ -150,15 +150,15 @@ func inOnePiece(row, again []byte, tail record.Tail) bool {
 // keepInline copies a version that leaves a row to the row's tail. node is what the heap has of it.
 func (s *Store) keepInline(c *r2.Co, t *txn.Table, row r2.Addr, node []byte, seq uint64) {
 	tail := tailOf(t)
-	if tail.Places() == 0 {
+	if tail.Slots() == 0 {
 		return
 	}
 	to, least := 0, c.Load64(row+r2.Addr(tail.SeqAt(0)))
-	for i := 1; i < tail.Places(); i++ {
+	for i := 1; i < tail.Slots(); i++ {
 		if old := c.Load64(row + r2.Addr(tail.SeqAt(i))); old < least {
 			to, least = i, old
 		}
 	}
 	binary.LittleEndian.PutUint64(node[8:], seq) // where the heap has the next one
-	c.Store(row+r2.Addr(tail.Place(to)), node)
+	c.Store(row+r2.Addr(tail.Slot(to)), node)
 }

@@ -75,7 +75,7 @@ func (s *Store) claimRow(c *r2.Co, row r2.Addr, p []uint64) (before uint64) {
 
 // holder queues the snapshot if the lock of a row is held by a transaction that may install what it has to see.
 func (s *Store) holder(c *r2.Co, m *machine, at store.Location, tuple uint64, p []uint64, w *waiter) bool {
-	w.passed = s.settler != nil && !s.waits(tuple, nil, p)
+	w.passed = s.writerWaiter != nil && !s.waits(tuple, nil, p)
 	if s.traits.Waits && s.host.Busy(s.head(c, at.Addr)) {
 		row := c.Load(at.Addr, valueAt)
 		if at.Stale(wire.Get64(row[seqAt:])) {
@@ -166,7 +166,7 @@ func (m *machine) waiter() *waiter {
 	if n := len(m.spare); n > 0 {
 		w, m.spare = m.spare[n-1], m.spare[:n-1]
 	}
-	*w = waiter{at: w.at[:0], heeds: w.heeds[:0]}
+	*w = waiter{at: w.at[:0], awaited: w.awaited[:0]}
 	return w
 }
 
@@ -194,7 +194,7 @@ func (s *Store) readAll(c *r2.Co, from r2.Peer, p []uint64, items []byte, at []s
 			n += (len(value) + 7) &^ 7
 		}
 		if state != itemAgain {
-			s.tell(from, t, key, at[i].loc.Ref, x)
+			s.auditVersionRead(from, t, key, at[i].loc.Ref, x)
 		}
 	}
 	for ; n < s.opt.ReplyBytes; n++ {

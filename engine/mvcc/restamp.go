@@ -20,8 +20,8 @@ func (s *Store) Restamp(o timestamp.Options) error {
 		mem.Change(row+chainAt, 16)
 		if clear(mem.Bytes(row+versionAt, 8)); primary {
 			clear(mem.Bytes(row+chainAt, 8))
-			if tail := tailOf(t); tail.Places() > 0 {
-				at, n := row+r2.Addr(tail.Place(0)), tail.RowBytes()-tail.Place(0)
+			if tail := tailOf(t); tail.Slots() > 0 {
+				at, n := row+r2.Addr(tail.Slot(0)), tail.RowBytes()-tail.Slot(0)
 				mem.Change(at, n)
 				clear(mem.Bytes(at, n))
 			}

@@ -8,8 +8,8 @@ import (
 
 // Which version a snapshot has read is in no message: values and stamps are. An oracle brings it from where it is read to the transaction that asked. Nothing of it takes time.
 
-// tell finds the transaction that asked for a record.
-func (s *Store) tell(from r2.Peer, t *txn.Table, key uint64, at store.Ref, v found) {
+// auditVersionRead finds the transaction that asked for a record.
+func (s *Store) auditVersionRead(from r2.Peer, t *txn.Table, key uint64, at store.Ref, v found) {
 	list := s.machines[from.Machine].sessions[from.Thread]
 	if from.Coroutine < 0 || from.Coroutine >= len(list) || list[from.Coroutine] == nil {
 		return
@@ -25,9 +25,9 @@ func (x *session) note(a *txn.Access, at store.Ref, v found) {
 	t := a.Table
 	switch {
 	case v.missing:
-		a.Version = t.Absent(a.Key, v.gap)
+		a.Version = t.AbsentAtGap(a.Key, v.gap)
 	case v.seq == 0:
-		a.Version = t.Unborn(a.Key, at)
+		a.Version = t.AbsentBefore(a.Key, at)
 	default:
 		a.Version = t.Version(a.Key, at, v.seq)
 	}

@@ -23,7 +23,7 @@ type session struct {
 	set   []*access
 	pool  txn.Pool[access]
 	local waiter
-	items []byte // see settleLocal
+	items []byte // see awaitLocalWriters
 }
 
 // access is one record of the transaction.
@@ -125,15 +125,15 @@ func (x *session) Fetch(first int, _ bool) error {
 		if err := x.c.Wait(); err != nil {
 			return x.tx.Fail(err)
 		}
-		if x.s.settler != nil {
-			x.settleLocal(first)
+		if x.s.writerWaiter != nil {
+			x.awaitLocalWriters(first)
 		}
 		x.awaitLocal()
 		left = false
 		for _, a := range x.set[first:] {
 			if a.State == txn.Wanted || a.State == txn.Asked {
-				x.take(a)
-				left = left || !a.Here()
+				x.accept(a)
+				left = left || !a.Arrived()
 			}
 		}
 		if x.tx.Failed() != nil {
@@ -201,11 +201,11 @@ func (x *session) ask(from int) {
 	}
 }
 
-// take takes what came back for one record. If its row was taken from it meanwhile it is wanted again.
-func (x *session) take(a *access) {
+// accept takes what came back for one record. If its row was taken from it meanwhile it is wanted again.
+func (x *session) accept(a *access) {
 	a.served = false
 	if a.row != nil {
-		x.takeRow(a)
+		x.acceptRow(a)
 		return
 	}
 	if a.rep == nil {
@@ -237,7 +237,7 @@ func (x *session) take(a *access) {
 
 // readLocal is pass 2 of a record of the own machine.
 func (x *session) readLocal(a *access) {
-	value := x.tx.Take(a.Table.ValueBytes())
+	value := x.tx.Alloc(a.Table.ValueBytes())
 	v, state := x.s.readSpot(x.c, a.Table, a.Key, &a.at, x.point.Words, value)
 	if state == itemAgain {
 		return

@@ -18,10 +18,10 @@ import (
 type Host interface {
 	// Busy says of a lock word that its holder may be about to install a version.
 	Busy(lock uint64) bool
-	// Take locks a row of c's machine for the collector, if it is free, with that word. Gone says that the row it has so
+	// TryLockRow locks a row of c's machine for the collector, if it is free, with that word. Gone says that the row it has so
 	// locked holds no record any more.
-	Take(c *r2.Co, row r2.Addr) (word uint64, won bool)
-	Gone(c *r2.Co, row r2.Addr)
+	TryLockRow(c *r2.Co, row r2.Addr) (word uint64, won bool)
+	RowRemoved(c *r2.Co, row r2.Addr)
 }
 
 // Waited is a bit of a lock word: a snapshot waits for its holder, which calls Released when it has released it.
@@ -46,7 +46,7 @@ type Store struct {
 
 	oneSided bool // snapshots READ what they can
 
-	settler Settler // the host, if it is one
+	writerWaiter WriterWaiter // the host, if it is one
 
 	asPublishedWait, asPublishedCommit bool // a form of DST as it is printed, see timestamp.Options.Variant
 
@@ -125,8 +125,8 @@ func Open(db *txn.DB, under Host, o Options) (*Store, error) {
 			return nil, fmt.Errorf("queues of machine %d: %w", m, err)
 		}
 	}
-	if s.settler, _ = under.(Settler); s.settler != nil {
-		s.rpcRead = cl.HandleWaiting("mvcc.read", s.serveSettled)
+	if s.writerWaiter, _ = under.(WriterWaiter); s.writerWaiter != nil {
+		s.rpcRead = cl.HandleWaiting("mvcc.read", s.serveAwaiting)
 	} else {
 		s.rpcRead = cl.HandleDeferring("mvcc.read", s.serveRead)
 	}

@@ -26,19 +26,19 @@ func (s *Store) Stuck(few int) (out []string) {
 
 // stuckAtLocks has a sentence for each row at which snapshots wait, those that have waited longest first.
 func (s *Store) stuckAtLocks() []string {
-	type place struct {
+	type blockedRow struct {
 		machine int
 		row     r2.Addr
 		first   queued
 		n       int
 	}
-	var places []place
+	var places []blockedRow
 	for _, m := range s.machines {
 		for row, q := range m.queues { // order-free: sorted below
-			places = append(places, place{m.id, row, q[0], len(q)})
+			places = append(places, blockedRow{m.id, row, q[0], len(q)})
 		}
 	}
-	slices.SortFunc(places, func(a, b place) int {
+	slices.SortFunc(places, func(a, b blockedRow) int {
 		return cmp.Or(cmp.Compare(a.first.since, b.first.since), cmp.Compare(a.machine, b.machine), cmp.Compare(a.row, b.row))
 	})
 	var out []string

@@ -10,13 +10,13 @@ import (
 
 // waiter is a snapshot that waits for the holders of locks: a coroutine of the machine, or a request that was deferred.
 type waiter struct {
-	left   int // holders that have not let go
-	co     *r2.Co
-	asleep bool
-	ticket *r2.Ticket
-	at     []spot // of the records of its request, as pass 1 has found them
-	passed bool   // the last of them is one whose writers are not waited for
-	heeds  []byte // the others, for a Settler
+	left    int // holders that have not let go
+	co      *r2.Co
+	asleep  bool
+	ticket  *r2.Ticket
+	at      []spot // of the records of its request, as pass 1 has found them
+	passed  bool   // the last of them is one whose writers are not waited for
+	awaited []byte // the others, for a WriterWaiter
 
 	table *txn.Table // the record that pass 1 is at, for Stuck
 	key   uint64

@@ -32,11 +32,11 @@ func (s *session) writeBack() error {
 }
 
 // holding lists the locks.
-func (s *session) holding() []*hold {
+func (s *session) holding() []*heldLock {
 	s.list = s.list[:0]
 	for _, a := range s.set {
 		if a.held != none {
-			s.list = append(s.list, &a.hold)
+			s.list = append(s.list, &a.heldLock)
 		}
 	}
 	for i := range s.gaps {
@@ -56,8 +56,8 @@ func (s *session) postWriteBack(a *access) {
 		return
 	}
 	l := s.c.List(a.at, true)
-	l.Write(at(a.loc, valueAt), a.Out[txn.Front:])
-	l.Write(a.at, a.Out[:txn.Front])
+	l.Write(at(a.loc, valueAt), a.Out[txn.OutHeaderBytes:])
+	l.Write(a.at, a.Out[:txn.OutHeaderBytes])
 	l.Post()
 }
 
@@ -119,13 +119,13 @@ func (s *session) releaseByRNIC() error {
 	return s.releaseShared()
 }
 
-func (s *session) postRelease(h *hold, to uint64) {
+func (s *session) postRelease(h *heldLock, to uint64) {
 	b := s.c.CAS(h.at, h.expect, to)
 	h.found, h.buf = b.B, b.Addr
 }
 
 // released looks at the answer to a release.
-func (s *session) released(h *hold) (ok bool) {
+func (s *session) released(h *heldLock) (ok bool) {
 	s.c.TouchDMA(h.buf, len(h.found))
 	found := wire.Get64(h.found)
 	if ok = found == h.expect; !ok && h.held == exclusive {
@@ -140,7 +140,7 @@ func (s *session) releaseShared() error {
 		list := s.holding()
 		for _, h := range list {
 			if try == unlockTries {
-				return errStuck(h.at.Machine)
+				return errLatched(h.at.Machine)
 			}
 			if h.expect&stateMask < oneHolder {
 				s.p.lost(h.at.Machine, h.held, h.expect)

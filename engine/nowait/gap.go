@@ -77,14 +77,14 @@ func (s *session) lockGaps(first int) {
 }
 
 // gapOf is the attempt's lock of a gap, which it may not hold yet.
-func (s *session) gapOf(gap r2.Loc) *hold {
+func (s *session) gapOf(gap r2.Loc) *heldLock {
 	at := s.p.lockOf(gap)
 	for i := range s.gaps {
 		if h := &s.gaps[i]; h.at == at {
 			return h
 		}
 	}
-	s.gaps = append(s.gaps, hold{at: at})
+	s.gaps = append(s.gaps, heldLock{at: at})
 	return &s.gaps[len(s.gaps)-1]
 }
 
@@ -102,7 +102,7 @@ func (s *session) lockGap(a *access) {
 	switch {
 	case s.cfg.Lock == OneSided:
 		version, ok = s.lockGapByRNIC(a, h, want)
-	case s.own(a):
+	case s.isLocal(a):
 		if ok = lockWord(s.c, h.at.Addr, h.held, want); ok {
 			h.held = max(h.held, want)
 		}
@@ -122,7 +122,7 @@ func (s *session) lockGap(a *access) {
 }
 
 // lockGapByRNIC posts {CAS lock, READ version}; for a shared lock it READs the word first.
-func (s *session) lockGapByRNIC(a *access, h *hold, want lock) (version uint32, ok bool) {
+func (s *session) lockGapByRNIC(a *access, h *heldLock, want lock) (version uint32, ok bool) {
 	expect := s.expectOf(h)
 	if want == shared {
 		l := s.c.List(h.at, true)
@@ -150,7 +150,7 @@ func (s *session) lockGapByRNIC(a *access, h *hold, want lock) (version uint32, 
 }
 
 // expectOf is what the word of a lock is before the attempt has it exclusively.
-func (s *session) expectOf(h *hold) uint64 {
+func (s *session) expectOf(h *heldLock) uint64 {
 	if h.held == shared {
 		return oneHolder
 	}
@@ -158,7 +158,7 @@ func (s *session) expectOf(h *hold) uint64 {
 }
 
 // addLock adds the CAS that locks a word.
-func (s *session) addLock(l *r2.List, h *hold, want lock, expect uint64) {
+func (s *session) addLock(l *r2.List, h *heldLock, want lock, expect uint64) {
 	to := expect + oneHolder
 	if want == exclusive {
 		to = exclusiveBit
@@ -169,7 +169,7 @@ func (s *session) addLock(l *r2.List, h *hold, want lock, expect uint64) {
 }
 
 // wonLock looks at the answer to it.
-func (s *session) wonLock(h *hold, want lock) bool {
+func (s *session) wonLock(h *heldLock, want lock) bool {
 	if wire.Get64(h.found) != h.expect {
 		return false
 	}
@@ -195,7 +195,7 @@ func lockWord(c *r2.Co, word r2.Addr, has, want lock) bool {
 }
 
 // lockGapByRPC asks the participant.
-func (s *session) lockGapByRPC(a *access, h *hold, want lock) (version uint32, ok bool) {
+func (s *session) lockGapByRPC(a *access, h *heldLock, want lock) (version uint32, ok bool) {
 	req := wire.Add64(s.c.Request(), uint64(h.at.Addr)|uint64(h.held)<<60|uint64(want)<<62)
 	req = wire.Add64(req, uint64(a.loc.Addr))
 	rep := s.c.Call(int(a.Machine), s.p.rpc.gap, req)

@@ -114,18 +114,18 @@ func (s *session) begin(a *access) {
 	s.c.Compute(s.p.program.GrowingRecord)
 	if a.want = s.wants(a); a.want != none {
 		a.Table.Touch(a.Key) // its lock may be left behind
-		s.p.db.Locking(s.own(a))
+		s.p.db.Locking(s.isLocal(a))
 	}
 	switch {
 	case a.Key > keyMask:
 		s.tx.Lacks(&a.Access, 0)
 		return
-	case s.own(a):
+	case s.isLocal(a):
 		if !s.find(a) {
 			return
 		}
 		if s.cfg.Lock == TwoSided || a.want == none {
-			s.takeHere(a)
+			s.fetchLocal(a)
 			return
 		}
 	case s.cfg.Lock == TwoSided:
@@ -160,15 +160,15 @@ func (s *session) find(a *access) bool {
 	return true
 }
 
-// takeHere locks and reads a record of the own machine by the CPU. A constant one is only read.
-func (s *session) takeHere(a *access) {
-	value := s.tx.Take(a.Table.ValueBytes())
-	if a.Table.Still {
+// fetchLocal locks and reads a record of the own machine by the CPU. A constant one is only read.
+func (s *session) fetchLocal(a *access) {
+	value := s.tx.Alloc(a.Table.ValueBytes())
+	if a.Table.UnorderedReads {
 		copy(value, s.c.Peek(a.loc.Addr+valueAt, len(value)))
 		s.got(a, value)
 		return
 	}
-	if word, ok := lockHere(s.c, a.loc, a.want, value); !ok {
+	if word, ok := lockLocal(s.c, a.loc, a.want, value); !ok {
 		s.refused(a, word)
 		return
 	}
@@ -199,7 +199,7 @@ func (s *session) postLock(a *access, expect uint64) {
 }
 
 func (s *session) addCAS(l *r2.List, a *access) {
-	a.found = l.CAS(a.at, a.expect, a.want.taken(a.expect)).B
+	a.found = l.CAS(a.at, a.expect, a.want.withLock(a.expect)).B
 }
 
 func (s *session) addValue(l *r2.List, a *access) {
@@ -311,7 +311,7 @@ func (s *session) refused(a *access, word uint64) {
 		s.conflict(a)
 		return
 	}
-	if a.Table.Cached && !s.own(a) {
+	if a.Table.Cached && !s.isLocal(a) {
 		s.cache.Invalidate(s.c, a.Table.Store, a.Key)
 	}
 	a.located = false
@@ -326,8 +326,8 @@ func (s *session) Write(x *txn.Access) error {
 	s.tx.Enter(txn.Lock, s.cfg.mode(txn.Lock, s.cfg.Lock))
 	s.c.Compute(s.p.program.Upgrade)
 	switch {
-	case s.cfg.Lock == TwoSided && s.own(a):
-		if !upgradeHere(s.c, a.loc.Addr) {
+	case s.cfg.Lock == TwoSided && s.isLocal(a):
+		if !upgradeLocal(s.c, a.loc.Addr) {
 			return s.conflict(a)
 		}
 	case s.cfg.Lock == TwoSided:

@@ -11,9 +11,9 @@ import (
 // What CPUs do with lock words: those of participants for coordinators of other machines, and a
 // coordinator's for the records of its own machine.
 
-// lockHere locks a record of the machine and then copies its value. If it does not get the lock it
+// lockLocal locks a record of the machine and then copies its value. If it does not get the lock it
 // returns the word that it found.
-func lockHere(c *r2.Co, loc store.Location, want lock, value []byte) (word uint64, ok bool) {
+func lockLocal(c *r2.Co, loc store.Location, want lock, value []byte) (word uint64, ok bool) {
 	if want != none {
 		expect := freeWord(loc.Ref)
 		if want == shared {
@@ -21,7 +21,7 @@ func lockHere(c *r2.Co, loc store.Location, want lock, value []byte) (word uint6
 				return expect, false
 			}
 		}
-		if found := c.LocalCAS(loc.Addr+wordAt, expect, want.taken(expect)); found != expect {
+		if found := c.LocalCAS(loc.Addr+wordAt, expect, want.withLock(expect)); found != expect {
 			return found, false
 		}
 	}
@@ -32,8 +32,8 @@ func lockHere(c *r2.Co, loc store.Location, want lock, value []byte) (word uint6
 // spinCycles is a pause between two looks at a word that other CPUs change.
 const spinCycles = 40
 
-// upgradeHere makes the only shared lock of a record exclusive.
-func upgradeHere(c *r2.Co, row r2.Addr) bool {
+// upgradeLocal makes the only shared lock of a record exclusive.
+func upgradeLocal(c *r2.Co, row r2.Addr) bool {
 	free := c.Load64(row+wordAt) &^ stateMask
 	return c.LocalCAS(row+wordAt, free+oneHolder, free|exclusiveBit) == free+oneHolder
 }
@@ -42,8 +42,8 @@ func upgradeHere(c *r2.Co, row r2.Addr) bool {
 // has taken or released a lock meanwhile.
 const unlockTries = 1 << 16
 
-// unlockHere releases a lock.
-func (p *protocol) unlockHere(c *r2.Co, row r2.Addr, held lock) {
+// unlockLocal releases a lock.
+func (p *protocol) unlockLocal(c *r2.Co, row r2.Addr, held lock) {
 	word := c.Load64(row + wordAt)
 	if held == exclusive {
 		if word&stateMask != exclusiveBit {
@@ -64,18 +64,18 @@ func (p *protocol) unlockHere(c *r2.Co, row r2.Addr, held lock) {
 		word = found
 		c.Compute(spinCycles)
 	}
-	p.cl.Fail(errStuck(c.Machine()))
+	p.cl.Fail(errLatched(c.Machine()))
 }
 
-// errStuck is of a release that never succeeds.
-func errStuck(machine int) error {
+// errLatched is of a release that never succeeds.
+func errLatched(machine int) error {
 	return fmt.Errorf("nowait: a shared lock of machine %d is not released after %d attempts", machine, unlockTries)
 }
 
-// storeHere writes a record back and then releases its lock.
-func (p *protocol) storeHere(c *r2.Co, row r2.Addr, value []byte) {
+// storeLocal writes a record back and then releases its lock.
+func (p *protocol) storeLocal(c *r2.Co, row r2.Addr, value []byte) {
 	c.Store(row+valueAt, value)
-	p.unlockHere(c, row, exclusive)
+	p.unlockLocal(c, row, exclusive)
 }
 
 // serveLock looks records up, locks and reads them. At the first that it does not get it releases those
@@ -95,7 +95,7 @@ func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 			continue
 		}
 		value := rep[n+lockHead : n+lockHead+t.ValueBytes()]
-		if _, ok := lockHere(c, loc, p.wanted(item), value); !ok {
+		if _, ok := lockLocal(c, loc, p.wanted(item), value); !ok {
 			p.undo(c, req[:got], rep[lockStatus:n])
 			wire.Put64(rep, uint64(got/lockItem)<<1)
 			return lockStatus
@@ -129,7 +129,7 @@ func (p *protocol) undo(c *r2.Co, req, rep []byte) {
 		t := p.db.TableOf(uint8(item >> 56))
 		rep = rep[wire.Padded(t.ValueBytes()):]
 		if held := p.wanted(item); held != none {
-			p.unlockHere(c, t.Store.Location(item&keyMask, store.Ref(head&^foundBit)).Addr, held)
+			p.unlockLocal(c, t.Store.Location(item&keyMask, store.Ref(head&^foundBit)).Addr, held)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (p *protocol) undo(c *r2.Co, req, rep []byte) {
 // serveUpgrade makes a shared lock exclusive.
 func (p *protocol) serveUpgrade(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	rep[0] = replyNo
-	if upgradeHere(c, r2.Addr(wire.Get64(req))) {
+	if upgradeLocal(c, r2.Addr(wire.Get64(req))) {
 		rep[0] = replyYes
 	}
 	return 1
@@ -150,11 +150,11 @@ func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		row, n := r2.Addr(word&addrMask&^sharedHolder), int(word>>addrBits)
 		switch {
 		case n > 0:
-			p.storeHere(c, row, req[commitItem:commitItem+n])
+			p.storeLocal(c, row, req[commitItem:commitItem+n])
 		case word&sharedHolder != 0:
-			p.unlockHere(c, row, shared)
+			p.unlockLocal(c, row, shared)
 		default:
-			p.unlockHere(c, row, exclusive)
+			p.unlockLocal(c, row, exclusive)
 		}
 		req = req[commitItem+wire.Padded(n):]
 	}

@@ -24,9 +24,9 @@ import (
 // location that is stale succeeds, and RNIC atomics never contend with the CPU's stores for a word
 // that is free. A row that was not used before has the word 0, and its location is unknown to all.
 
-func toPlace(a *access) bool  { return a.Place && !a.placed }
+func needsRow(a *access) bool { return a.NewRow && !a.hasRow }
 func toDelete(a *access) bool { return a.Delete && a.Out != nil }
-func placed(a *access) bool   { return a.placed }
+func hasRow(a *access) bool   { return a.hasRow }
 
 // participants lists the primaries of some of the records, each once.
 func (s *session) participants(of func(*access) bool) {
@@ -41,9 +41,9 @@ func (s *session) participants(of func(*access) bool) {
 	}
 }
 
-// place inserts the new records at their primaries.
-func (s *session) place() error {
-	s.participants(toPlace)
+// insertNew inserts the new records at their primaries.
+func (s *session) insertNew() error {
+	s.participants(needsRow)
 	if len(s.parts) == 0 {
 		return nil
 	}
@@ -63,13 +63,13 @@ func (s *session) place() error {
 		}
 		s.calls[i] = s.c.Call(m, s.p.rpc.insert, req)
 	}
-	s.placeHere()
+	s.insertLocal()
 	if !s.arrived() {
 		return s.tx.Failed()
 	}
 	for i, m := range s.parts {
 		if s.calls[i] != nil {
-			s.placeThere(m, s.calls[i].B)
+			s.insertReplied(m, s.calls[i].B)
 		}
 	}
 	return s.tx.Failed()
@@ -78,7 +78,7 @@ func (s *session) place() error {
 // lockInsertGaps locks the gaps of the new records, together.
 func (s *session) lockInsertGaps() error {
 	for _, a := range s.set {
-		if toPlace(a) {
+		if needsRow(a) {
 			h := s.gapOf(a.Table.Store.Gap(a.Key))
 			h.asked = h.held != exclusive
 		}
@@ -106,19 +106,19 @@ func (s *session) lockInsertGaps() error {
 }
 
 // gapTaken ends the attempt because another transaction has a lock of a gap.
-func (s *session) gapTaken(h *hold) {
+func (s *session) gapTaken(h *heldLock) {
 	for _, a := range s.set {
-		if toPlace(a) && s.p.lockOf(a.Table.Store.Gap(a.Key)) == h.at {
+		if needsRow(a) && s.p.lockOf(a.Table.Store.Gap(a.Key)) == h.at {
 			s.conflict(a)
 			return
 		}
 	}
 }
 
-// placeHere inserts the records of the own machine.
-func (s *session) placeHere() {
+// insertLocal inserts the records of the own machine.
+func (s *session) insertLocal() {
 	for _, a := range s.set {
-		if !toPlace(a) || !s.own(a) || s.tx.Failed() != nil {
+		if !needsRow(a) || !s.isLocal(a) || s.tx.Failed() != nil {
 			continue
 		}
 		h := s.gapOf(a.Table.Store.Gap(a.Key))
@@ -130,7 +130,7 @@ func (s *session) placeHere() {
 			h.held = exclusive
 		}
 		x, err := s.p.insert(s.c, a.Table, a.Key, s.word[:])
-		s.took(a, x, err)
+		s.insertDone(a, x, err)
 	}
 }
 
@@ -144,7 +144,7 @@ func (p *protocol) insert(c *r2.Co, t *txn.Table, key uint64, own []byte) (store
 func (s *session) insertItems(m int) ([]byte, error) {
 	req := s.c.Request()
 	for _, a := range s.set {
-		if !toPlace(a) || int(a.Machine) != m {
+		if !needsRow(a) || int(a.Machine) != m {
 			continue
 		}
 		h := s.gapOf(a.Table.Store.Gap(a.Key))
@@ -164,10 +164,10 @@ func (s *session) insertItems(m int) ([]byte, error) {
 	return req, nil
 }
 
-// placeThere takes the answers of a participant.
-func (s *session) placeThere(m int, rep []byte) {
+// insertReplied takes the answers of a participant.
+func (s *session) insertReplied(m int, rep []byte) {
 	for _, a := range s.set {
-		if !toPlace(a) || int(a.Machine) != m {
+		if !needsRow(a) || int(a.Machine) != m {
 			continue
 		}
 		if len(rep) < insertBack {
@@ -179,22 +179,22 @@ func (s *session) placeThere(m int, rep []byte) {
 		if s.cfg.Lock == TwoSided && err != errGapTaken {
 			s.gapOf(a.Table.Store.Gap(a.Key)).held = exclusive
 		}
-		s.took(a, store.Change{Ref: store.Ref(word & (1<<statusAt - 1)), Before: uint32(versions), After: uint32(versions >> 32)}, err)
+		s.insertDone(a, store.Change{Ref: store.Ref(word & (1<<statusAt - 1)), Before: uint32(versions), After: uint32(versions >> 32)}, err)
 	}
 }
 
-// took takes what became of an insert.
-func (s *session) took(a *access, x store.Change, err error) {
+// insertDone takes what became of an insert.
+func (s *session) insertDone(a *access, x store.Change, err error) {
 	switch {
 	case err == nil:
 		s.locate(a, a.Table.Store.Location(a.Key, x.Ref))
-		a.held, a.placed = exclusive, true
+		a.held, a.hasRow = exclusive, true
 		a.Table.Touch(a.Key)
-		s.log.Place(a.entry, a.Table.Store.LogRow(a.Key, x.Ref), versionOf(x.Ref, uint64(s.c.Now()/r2.Nanosecond)))
-		s.tx.Placed(&a.Access, x)
+		s.log.SetRow(a.entry, a.Table.Store.LogRow(a.Key, x.Ref), versionOf(x.Ref, uint64(s.c.Now()/r2.Nanosecond)))
+		s.tx.NoteInsert(&a.Access, x)
 	case errors.Is(err, store.ErrExists):
 		if a.Blind {
-			s.tx.Clashed()
+			s.tx.InsertMetRecord()
 		}
 		s.conflict(a)
 	case errors.Is(err, errGapTaken):
@@ -239,17 +239,17 @@ func (p *protocol) serveInsert(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	return n
 }
 
-// removePlaced takes out again what an attempt has placed that aborts, and waits for it: its gaps are
+// removeInserted takes out again what an attempt has placed that aborts, and waits for it: its gaps are
 // released then.
-func (s *session) removePlaced() {
-	s.participants(placed)
+func (s *session) removeInserted() {
+	s.participants(hasRow)
 	if len(s.parts) == 0 {
 		return
 	}
 	mode := s.cfg.mode(txn.Commit, s.cfg.Commit)
 	mode.Passive = false
 	s.tx.Enter(txn.Commit, mode)
-	s.remove(placed, false)
+	s.remove(hasRow, false)
 	if err := s.c.Wait(); err != nil {
 		s.p.cl.Fail(fmt.Errorf("nowait: inserts cannot be taken back: %w", err))
 	}
@@ -280,22 +280,22 @@ func (s *session) remove(of func(*access) bool, deleted bool) {
 		if !of(a) {
 			continue
 		}
-		if a.held = none; s.own(a) {
-			s.p.removeHere(s.c, a.Table, a.Key, a.loc.Ref, deleted)
+		if a.held = none; s.isLocal(a) {
+			s.p.removeLocal(s.c, a.Table, a.Key, a.loc.Ref, deleted)
 		}
-		a.placed = false
+		a.hasRow = false
 	}
 }
 
-// removeHere takes a record of the machine out of its table.
-func (p *protocol) removeHere(c *r2.Co, t *txn.Table, key uint64, at store.Ref, deleted bool) {
+// removeLocal takes a record of the machine out of its table.
+func (p *protocol) removeLocal(c *r2.Co, t *txn.Table, key uint64, at store.Ref, deleted bool) {
 	x, err := t.Store.Remove(c, key, at)
 	if err != nil {
 		p.cl.Fail(fmt.Errorf("nowait: key %d of table %s cannot be taken out: %w", key, t.Name, err))
 		return
 	}
 	if deleted {
-		t.Deleted(key, x)
+		t.NoteDeletion(key, x)
 	}
 	t.Store.Free(c, key, at)
 }
@@ -304,7 +304,7 @@ func (p *protocol) removeHere(c *r2.Co, t *txn.Table, key uint64, at store.Ref, 
 func (p *protocol) serveRemove(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	for ; len(req) >= removeItem; req = req[removeItem:] {
 		item, word := wire.Get64(req), wire.Get64(req[8:])
-		p.removeHere(c, p.db.TableOf(uint8(item>>56)), item&keyMask, store.Ref(word&^deletedBit), word&deletedBit != 0)
+		p.removeLocal(c, p.db.TableOf(uint8(item>>56)), item&keyMask, store.Ref(word&^deletedBit), word&deletedBit != 0)
 	}
 	p.commitsOpen--
 	rep[0] = replyYes

@@ -99,7 +99,7 @@ func (s *session) sendAll(rpc uint8) {
 	s.parts = s.parts[:0]
 	for _, h := range list {
 		if h.at.Machine == s.c.Machine() {
-			s.endHere(h, rpc == s.p.rpc.commit)
+			s.endLocal(h, rpc == s.p.rpc.commit)
 		} else if m := h.at.Machine; !slices.Contains(s.parts, m) {
 			s.parts = append(s.parts, m)
 		}
@@ -144,20 +144,20 @@ func (s *session) ends(m, from int, commit bool) (req []byte, next int) {
 }
 
 // written is what a commit writes under a lock.
-func (h *hold) written(commit bool) []byte {
+func (h *heldLock) written(commit bool) []byte {
 	if commit {
 		return h.out
 	}
 	return nil
 }
 
-// endHere writes a record of the own machine back and releases its lock by the CPU.
-func (s *session) endHere(h *hold, commit bool) {
+// endLocal writes a record of the own machine back and releases its lock by the CPU.
+func (s *session) endLocal(h *heldLock, commit bool) {
 	held := h.held
 	h.held = none
 	if value := h.written(commit); value != nil {
-		s.p.storeHere(s.c, h.at.Addr, value)
+		s.p.storeLocal(s.c, h.at.Addr, value)
 		return
 	}
-	s.p.unlockHere(s.c, h.at.Addr, held)
+	s.p.unlockLocal(s.c, h.at.Addr, held)
 }

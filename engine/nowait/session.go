@@ -21,8 +21,8 @@ type session struct {
 	set   []*access        // of the attempt
 	pool  txn.Pool[access] // of all attempts
 	over  bool             // the attempt takes no more locks
-	gaps  []hold           // locks of gaps
-	list  []*hold          // of a release
+	gaps  []heldLock       // locks of gaps
+	list  []*heldLock      // of a release
 	parts []int            // primaries, of a two-sided phase
 	calls []*r2.Reply
 	log   replication.Writer
@@ -34,20 +34,20 @@ type session struct {
 // access is one record of the attempt.
 type access struct {
 	txn.Access
-	hold                   // its lock
-	loc     store.Location // where it is, once known; of a record that is missing, its gap
-	located bool           // loc is valid, and of a record that is there
-	placed  bool           // the attempt has given it its row
-	by      request        // what is under way while it is Asked
-	want    lock           // what is asked for
-	entry   int            // number in the log entry
-	value   []byte         // what the READ under way brings
-	rep     *r2.Reply
-	look    store.Search // the way to loc; its memory is kept
+	heldLock                // its lock
+	loc      store.Location // where it is, once known; of a record that is missing, its gap
+	located  bool           // loc is valid, and of a record that is there
+	hasRow   bool           // the attempt has given it its row
+	by       request        // what is under way while it is Asked
+	want     lock           // what is asked for
+	entry    int            // number in the log entry
+	value    []byte         // what the READ under way brings
+	rep      *r2.Reply
+	look     store.Search // the way to loc; its memory is kept
 }
 
-// hold is a lock of the attempt: the word, and what a request about it has brought.
-type hold struct {
+// heldLock is a lock of the attempt: the word, and what a request about it has brought.
+type heldLock struct {
 	at     r2.Loc
 	free   uint64 // the word while it is free
 	held   lock
@@ -135,7 +135,7 @@ func (s *session) logWrites() error {
 		return s.tx.Fail(err)
 	}
 	s.tx.Enter(txn.Lock, s.cfg.mode(txn.Lock, s.cfg.Lock))
-	if err := s.place(); err != nil {
+	if err := s.insertNew(); err != nil {
 		return err
 	}
 	if err := s.tx.AddEntries(func() error { return s.tx.Fail(txn.ErrAborted) }); err != nil {
@@ -154,22 +154,22 @@ func (s *session) logWrites() error {
 
 // plan makes the log entry. All exclusive locks of records that are there are held, so the clock is a
 // version that no other commit of these records has, and larger than those before: see the package's
-// comment. A row that is inserted follows, see session.settle.
+// comment. A row that is inserted follows, see session.insertDone.
 func (s *session) plan() error {
 	now := uint64(s.c.Now() / r2.Nanosecond)
 	for _, a := range s.set {
 		if a.Out == nil {
 			continue
 		}
-		u := record.Update{Table: a.Table.ID, Key: a.Key, New: versionOf(a.loc.Ref, now), Value: a.Out[txn.Front:]}
+		u := record.Update{Table: a.Table.ID, Key: a.Key, New: versionOf(a.loc.Ref, now), Value: a.Out[txn.OutHeaderBytes:]}
 		switch {
-		case a.Place:
+		case a.NewRow:
 			u.Op, u.New = record.OpInsert, now
 		case a.Delete:
 			u.Op = record.OpDelete
 			u.New, _ = record.Freed(freeWord(a.loc.Ref))
 		}
-		if !a.Place && !a.Table.Fixed {
+		if !a.NewRow && !a.Table.Fixed {
 			u.Row = a.Table.Store.LogRow(a.Key, a.loc.Ref)
 		}
 		if !a.Delete {
@@ -190,7 +190,7 @@ func (s *session) Abandon() {
 // abort undoes what an attempt has done that does not commit.
 func (s *session) abort() {
 	s.tx.UndoEntries()
-	s.removePlaced()
+	s.removeInserted()
 	if err := s.releaseAll(); err != nil {
 		s.p.cl.Fail(fmt.Errorf("nowait: release of locks: %w", err))
 	}
@@ -202,8 +202,8 @@ func (s *session) conflict(a *access) error {
 	return s.tx.Fail(txn.ErrAborted)
 }
 
-// own says that a record is on the coroutine's machine.
-func (s *session) own(a *access) bool { return int(a.Machine) == s.c.Machine() }
+// isLocal says that a record is on the coroutine's machine.
+func (s *session) isLocal(a *access) bool { return int(a.Machine) == s.c.Machine() }
 
 // Ahead asks the host for the set and the log.
 func (s *session) Ahead() {

@@ -37,8 +37,8 @@ func versionOf(r store.Ref, now uint64) uint64 { return freeWord(r) | now&stateM
 // holds says that a row with this word still holds the record that was looked up.
 func holds(word uint64, r store.Ref) bool { return record.Incarnation(word) == r.Incarnation() }
 
-// taken is the word after a lock is taken on top of it.
-func (l lock) taken(word uint64) uint64 {
+// withLock is the word after a lock is taken on top of it.
+func (l lock) withLock(word uint64) uint64 {
 	if l == exclusive {
 		return word | exclusiveBit
 	}

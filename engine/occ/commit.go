@@ -146,7 +146,7 @@ func (s *session) release() {
 	}
 	mode := s.cfg.mode(txn.Commit, s.cfg.Commit)
 	s.tx.Enter(txn.Lock, mode)
-	s.remove(placed, false)
+	s.remove(hasRow, false)
 	if s.cfg.Commit == TwoSided {
 		s.participants(isLocked)
 		for _, m := range s.parts {
@@ -188,7 +188,7 @@ func isLocked(a *access) bool { return a.locked }
 func storeRow(c *r2.Co, row r2.Addr, out []byte) {
 	seq := wire.Get64(out)
 	c.Store64(row+seqAt, record.Writing(seq-2))
-	c.Store(row+valueAt, out[txn.Front:])
+	c.Store(row+valueAt, out[txn.OutHeaderBytes:])
 	c.Store64(row+seqAt, seq)
 	c.Store64(row+lockAt, 0)
 }

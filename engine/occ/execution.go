@@ -135,7 +135,7 @@ func (s *session) readLocal(a *access) {
 		a.loc, a.located = loc, true
 	}
 	var row []byte
-	if a.Table.Still || a.Insert && s.p.mv == nil {
+	if a.Table.UnorderedReads || a.Insert && s.p.mv == nil {
 		row = s.c.Peek(a.loc.Addr, a.Table.RowBytes)
 	} else {
 		row = s.c.Load(a.loc.Addr, a.Table.RowBytes)
@@ -147,7 +147,7 @@ func (s *session) readLocal(a *access) {
 	if !s.readable(row) {
 		return // stays wanted
 	}
-	value := s.tx.Take(len(row) - s.p.h.Bytes)
+	value := s.tx.Alloc(len(row) - s.p.h.Bytes)
 	copy(value, s.p.h.Value(row))
 	a.direct = true
 	s.got(a, value, row)

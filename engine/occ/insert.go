@@ -52,15 +52,15 @@ func (g *gaps) add(at r2.Loc, x store.Change) {
 	*g = append(*g, gapChange{at.Machine, at.Addr, x.Before, x.After})
 }
 
-// placed says that the attempt has given the record a row.
-func placed(a *access) bool { return a.Place && a.locked && !a.tomb }
+// hasRow says that the attempt has given the record a row.
+func hasRow(a *access) bool { return a.NewRow && a.locked && !a.tomb }
 
-// place inserts the new records at their primaries.
-func (s *session) place() error {
-	if s.count(toPlace) == 0 || s.tx.Failed() != nil {
+// insertNew inserts the new records at their primaries.
+func (s *session) insertNew() error {
+	if s.count(needsRow) == 0 || s.tx.Failed() != nil {
 		return s.tx.Failed()
 	}
-	s.participants(toPlace)
+	s.participants(needsRow)
 	calls := s.calls[:len(s.parts)]
 	for i, m := range s.parts {
 		calls[i] = nil
@@ -68,11 +68,11 @@ func (s *session) place() error {
 			calls[i] = s.c.Call(m, s.p.rpc.insert, s.insertItems(m))
 		}
 	}
-	s.placeHere()
+	s.insertLocal()
 	err := s.c.Wait()
 	for i, m := range s.parts {
 		if calls[i] != nil { // also if another one is down: what was placed has to be taken out
-			s.placeThere(m, calls[i].B)
+			s.insertReplied(m, calls[i].B)
 		}
 	}
 	if err != nil {
@@ -81,22 +81,22 @@ func (s *session) place() error {
 	return s.tx.Failed()
 }
 
-// placeHere inserts the records of the own machine.
-func (s *session) placeHere() {
+// insertLocal inserts the records of the own machine.
+func (s *session) insertLocal() {
 	for _, a := range s.set {
-		if !toPlace(a) || int(a.Machine) != s.c.Machine() {
+		if !needsRow(a) || int(a.Machine) != s.c.Machine() {
 			continue
 		}
 		wire.Put64(s.word[:], s.lockWord())
 		x, err := s.cfg.insertBehind(s.c, &s.gaps, a.Table, a.Key, s.word[:s.p.h.Own], a.seen())
-		if s.took(a, x, err); s.tx.Failed() != nil {
+		if s.insertDone(a, x, err); s.tx.Failed() != nil {
 			return
 		}
 		if s.p.mv != nil {
 			s.Filled(s.p.mv.Guard(s.c, a.Table, a.Key))
 			s.p.mv.Fill(s.c, a.Table, a.Key, x.Ref)
 		}
-		a.own = a.locked
+		a.ownMachine = a.locked
 	}
 }
 
@@ -111,17 +111,17 @@ func (a *access) seen() uint64 {
 func (s *session) insertItems(m int) []byte {
 	req := s.c.Request()
 	for _, a := range s.set {
-		if toPlace(a) && int(a.Machine) == m {
+		if needsRow(a) && int(a.Machine) == m {
 			req = wire.Add64(wire.Add64(req, uint64(a.Table.ID)<<56|a.Key&txn.MaxKey), a.seen())
 		}
 	}
 	return req
 }
 
-// placeThere takes the answers of a participant.
-func (s *session) placeThere(m int, rep []byte) {
+// insertReplied takes the answers of a participant.
+func (s *session) insertReplied(m int, rep []byte) {
 	for _, a := range s.set {
-		if !toPlace(a) || int(a.Machine) != m {
+		if !needsRow(a) || int(a.Machine) != m {
 			continue
 		}
 		if len(rep) < s.p.insertBack {
@@ -133,21 +133,21 @@ func (s *session) placeThere(m int, rep []byte) {
 		if err == nil {
 			s.gaps.add(a.Table.Store.Gap(a.Key), x)
 		}
-		if s.took(a, x, err); s.p.mv != nil {
+		if s.insertDone(a, x, err); s.p.mv != nil {
 			s.Filled(wire.Get64(rep[insertBack:]))
 		}
 		rep = rep[s.p.insertBack:]
 	}
 }
 
-// took takes what became of an insert.
-func (s *session) took(a *access, x store.Change, err error) {
+// insertDone takes what became of an insert.
+func (s *session) insertDone(a *access, x store.Change, err error) {
 	switch {
 	case err == nil:
 		a.locked = true
-		s.settle(a, x.Ref)
-		s.tx.Placed(&a.Access, x)
-		a.Next = txn.Reborn(a.Version, wire.Get64(a.Out))
+		s.setRow(a, x.Ref)
+		s.tx.NoteInsert(&a.Access, x)
+		a.Next = txn.ReinsertedVersion(a.Version, wire.Get64(a.Out))
 	case errors.Is(err, store.ErrExists):
 		if s.cfg.IgnoresAborts {
 			s.settle(a, x.Ref)
@@ -162,17 +162,17 @@ func (s *session) took(a *access, x store.Change, err error) {
 	}
 }
 
-// settle notes the row of an insert.
-func (s *session) settle(a *access, at store.Ref) {
+// setRow notes the row of an insert.
+func (s *session) setRow(a *access, at store.Ref) {
 	a.loc, a.located = a.Table.Store.Location(a.Key, at), true
-	wire.Put64(a.Out, s.p.h.Born(at.Incarnation()))
-	s.log.Place(a.entry, a.Table.Store.LogRow(a.Key, at), wire.Get64(a.Out))
+	wire.Put64(a.Out, s.p.h.FirstStamp(at.Incarnation()))
+	s.log.SetRow(a.entry, a.Table.Store.LogRow(a.Key, at), wire.Get64(a.Out))
 }
 
 // clash ends an attempt whose record exists, or is being inserted by another one.
 func (s *session) clash(a *access) {
 	if a.Blind {
-		s.tx.Clashed()
+		s.tx.InsertMetRecord()
 	}
 	s.tx.Met(&a.Access, 0)
 	s.tx.Fail(txn.ErrAborted)
@@ -260,14 +260,14 @@ func (s *session) remove(of func(*access) bool, deleted bool) {
 		if of(a) {
 			a.locked = false // the row keeps the word
 			if int(a.Machine) == s.c.Machine() {
-				s.p.removeHere(s.c, a.Table, a.Key, a.loc.Ref, deleted)
+				s.p.removeLocal(s.c, a.Table, a.Key, a.loc.Ref, deleted)
 			}
 		}
 	}
 }
 
-// removeHere takes a record of the own machine out of its table.
-func (p *protocol) removeHere(c *r2.Co, t *txn.Table, key uint64, at store.Ref, deleted bool) {
+// removeLocal takes a record of the own machine out of its table.
+func (p *protocol) removeLocal(c *r2.Co, t *txn.Table, key uint64, at store.Ref, deleted bool) {
 	x, err := t.Store.Remove(c, key, at)
 	if err != nil {
 		if !p.cfg.IgnoresAborts { // under which two may delete it
@@ -276,7 +276,7 @@ func (p *protocol) removeHere(c *r2.Co, t *txn.Table, key uint64, at store.Ref, 
 		return
 	}
 	if deleted {
-		t.Deleted(key, x)
+		t.NoteDeletion(key, x)
 	}
 	t.Store.Free(c, key, at)
 	if p.mv != nil {
@@ -288,7 +288,7 @@ func (p *protocol) removeHere(c *r2.Co, t *txn.Table, key uint64, at store.Ref, 
 func (p *protocol) serveRemove(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	for ; len(req) >= removeItem; req = req[removeItem:] {
 		item, word := wire.Get64(req), wire.Get64(req[8:])
-		p.removeHere(c, p.db.TableOf(uint8(item>>56)), item&txn.MaxKey, store.Ref(word&^deletedBit), word&deletedBit != 0)
+		p.removeLocal(c, p.db.TableOf(uint8(item>>56)), item&txn.MaxKey, store.Ref(word&^deletedBit), word&deletedBit != 0)
 	}
 	p.commitsOpen--
 	rep[0] = replyYes

@@ -158,12 +158,12 @@ func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		addr, seq := r2.Addr(wire.Get64(req[got:])), wire.Get64(req[got+8:])
 		if c.LocalCAS(addr+lockAt, 0, word) != 0 {
 			rep[0] = replyNo
-			p.metBy(from, c.Machine(), addr)
+			p.auditConflict(from, c.Machine(), addr)
 			break
 		}
 		if c.Load64(addr+seqAt) != seq {
 			rep[0] = replyNo
-			p.metBy(from, c.Machine(), addr)
+			p.auditConflict(from, c.Machine(), addr)
 		}
 	}
 	if rep[0] == replyYes {

@@ -151,10 +151,10 @@ func (p *protocol) Backups(primary int) []int { return p.logs.Backups(primary) }
 // LogFull counts how often a transaction found a log ring full.
 func (p *protocol) LogFull() uint64 { return p.logs.Full() }
 
-// metBy is Tx.Met for a handler that finds the conflict: the reply does not say at
+// auditConflict is Tx.Met for a handler that finds the conflict: the reply does not say at
 // which record it was, so the simulator looks up the session that asked. Nothing of it takes time
 // or is on the wire.
-func (p *protocol) metBy(from r2.Peer, machine int, row r2.Addr) {
+func (p *protocol) auditConflict(from r2.Peer, machine int, row r2.Addr) {
 	list := p.sessions[from.Machine][from.Thread]
 	if from.Coroutine < 0 || from.Coroutine >= len(list) || list[from.Coroutine] == nil {
 		return

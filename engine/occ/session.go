@@ -41,24 +41,24 @@ const maxOwn = 24
 // access is one record of the attempt. If Out is set it is in the write set.
 type access struct {
 	txn.Access
-	loc     store.Location // where it is, once known; of a record that is missing, its gap
-	seq     uint64         // what was read
-	gap     uint32         // the version of the gap, of a record that is missing
-	by      request        // what is under way while it is Asked
-	located bool           // loc is valid
-	direct  bool           // its value was read where no torn READ is possible
-	locked  bool           // by this attempt
-	own     bool           // inserted on the own machine
-	tomb    bool           // it is missing, and its row says so
-	entry   int            // number in the log entry
-	served  bool           // dealt with in the loop over participants
-	buf     r2.Addr        // where a READ puts what it brings of it
-	row     []byte         // while a READ is under way, the row that it will fill
-	word    *[8]byte       // what CAS found
-	head    *[header]byte  // lock and sequence as validation finds them, or a READ right after the row's
-	again   r2.Addr        // where such a READ puts them
-	rep     *r2.Reply
-	look    store.Search // the way to loc; its memory is kept
+	loc        store.Location // where it is, once known; of a record that is missing, its gap
+	seq        uint64         // what was read
+	gap        uint32         // the version of the gap, of a record that is missing
+	by         request        // what is under way while it is Asked
+	located    bool           // loc is valid
+	direct     bool           // its value was read where no torn READ is possible
+	locked     bool           // by this attempt
+	ownMachine bool           // inserted on the own machine
+	tomb       bool           // it is missing, and its row says so
+	entry      int            // number in the log entry
+	served     bool           // dealt with in the loop over participants
+	buf        r2.Addr        // where a READ puts what it brings of it
+	row        []byte         // while a READ is under way, the row that it will fill
+	word       *[8]byte       // what CAS found
+	head       *[header]byte  // lock and sequence as validation finds them, or a READ right after the row's
+	again      r2.Addr        // where such a READ puts them
+	rep        *r2.Reply
+	look       store.Search // the way to loc; its memory is kept
 
 	version uint64 // of what was read, where records have versions
 }
@@ -112,7 +112,7 @@ func (s *session) Write(*txn.Access) error { return nil }
 // that the next attempt uses.
 func (s *session) Abandon() {
 	for _, a := range s.set {
-		if !a.Here() {
+		if !a.Arrived() {
 			_ = s.c.Wait() // the attempt has failed already
 			return
 		}
@@ -221,27 +221,27 @@ func (s *session) prepare() error {
 func (s *session) stamp(a *access) {
 	next := uint64(0)
 	switch {
-	case a.Place && !a.tomb:
+	case a.NewRow && !a.tomb:
 	case a.Delete && s.p.mv != nil:
 		next = record.Entomb(a.seq)
-		a.Next = txn.Updated(a.Version, next)
+		a.Next = txn.UpdatedVersion(a.Version, next)
 	case a.Delete:
 		next, _ = record.Freed(a.seq)
-		a.Next = txn.Deleted(a.Version)
+		a.Next = txn.DeletedVersion(a.Version)
 	default:
 		if next = record.Next(a.seq); s.p.mv != nil {
 			next = record.NextVersion(a.seq)
 		}
-		a.Next = txn.Updated(a.Version, next)
+		a.Next = txn.UpdatedVersion(a.Version, next)
 	}
 	wire.Put64(a.Out, next)
 }
 
 // logged is what the log entry has of a record.
 func logged(a *access) record.Update {
-	u := record.Update{Table: a.Table.ID, Key: a.Key, New: wire.Get64(a.Out), Value: a.Out[txn.Front:]}
+	u := record.Update{Table: a.Table.ID, Key: a.Key, New: wire.Get64(a.Out), Value: a.Out[txn.OutHeaderBytes:]}
 	switch {
-	case a.Place && !a.tomb:
+	case a.NewRow && !a.tomb:
 		u.Op = record.OpInsert // its row follows, see session.placed
 		return u
 	case a.Delete:
@@ -255,7 +255,7 @@ func logged(a *access) record.Update {
 
 // fits checks the messages of the two-sided phases, and those that insert.
 func (s *session) fits() error {
-	if s.cfg.Lock != TwoSided && s.cfg.Commit != TwoSided && s.count(toPlace) == 0 {
+	if s.cfg.Lock != TwoSided && s.cfg.Commit != TwoSided && s.count(needsRow) == 0 {
 		return nil
 	}
 	s.participants(func(*access) bool { return true })
@@ -267,7 +267,7 @@ func (s *session) fits() error {
 			case toLock(a):
 				locks += verifyItem
 				commits = s.cfg.commitBytes(commits, a)
-			case toPlace(a):
+			case needsRow(a):
 				inserts += insertItem
 				commits = s.cfg.commitBytes(commits, a)
 			}

@@ -32,7 +32,7 @@ func (s *session) validate(phase metrics.Phase, prim Prim) error {
 		switch {
 		case !readOnlySet(a):
 		case int(a.Machine) == s.c.Machine():
-			a.head = (*[header]byte)(s.tx.Take(header))
+			a.head = (*[header]byte)(s.tx.Alloc(header))
 			copy(a.head[:], s.c.Load(a.loc.Addr, header))
 		default:
 			b := s.c.Read(a.loc.Loc, header)
@@ -111,10 +111,10 @@ func (s *session) alreadyConsistent() bool {
 }
 
 // What happens to a record. What was announced with Tx.Inserts alone is only read.
-func toLock(a *access) bool   { return a.Out != nil && !a.Insert && (!a.Place || a.tomb) }
-func inserted(a *access) bool { return a.Out != nil && (a.Insert || a.own) } // by the own CPU
-func toPlace(a *access) bool  { return a.Out != nil && a.Place && !a.tomb }
-func toStore(a *access) bool  { return a.Out != nil && !a.Insert && !a.own && !a.Delete }
+func toLock(a *access) bool   { return a.Out != nil && !a.Insert && (!a.NewRow || a.tomb) }
+func inserted(a *access) bool { return a.Out != nil && (a.Insert || a.ownMachine) } // by the own CPU
+func needsRow(a *access) bool { return a.Out != nil && a.NewRow && !a.tomb }
+func toStore(a *access) bool  { return a.Out != nil && !a.Insert && !a.ownMachine && !a.Delete }
 func toDelete(a *access) bool { return a.Out != nil && a.Delete }
 
 // readOnlySet is what has to stay as it was read. What is missing in a fixed table stays so.
@@ -194,7 +194,7 @@ func (p *protocol) serveValidate(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		}
 		if no {
 			rep[0] = replyNo
-			p.metBy(from, c.Machine(), at)
+			p.auditConflict(from, c.Machine(), at)
 			break
 		}
 	}

@@ -73,13 +73,13 @@ type lockHost struct{}
 
 func (lockHost) Busy(lock uint64) bool { return lock != 0 }
 
-func (lockHost) Take(c *r2.Co, row r2.Addr) (word uint64, won bool) {
+func (lockHost) TryLockRow(c *r2.Co, row r2.Addr) (word uint64, won bool) {
 	o := record.Owner{Machine: uint16(c.Machine()), Thread: uint8(c.Thread()), Coroutine: record.MaxCoroutines - 1}
 	word = o.LockWord()
 	return word, c.LocalCAS(row+lockAt, 0, word) == 0
 }
 
-func (lockHost) Gone(*r2.Co, r2.Addr) {}
+func (lockHost) RowRemoved(*r2.Co, r2.Addr) {}
 
 // gotVersion takes the stamp of a record, as its row says. It reports that the record was deleted.
 func (s *session) gotVersion(a *access, row []byte) bool {
@@ -153,7 +153,7 @@ func (s *session) certifyReadsVersioned() error {
 func (s *session) saw() {
 	scheme := s.p.mv.Scheme()
 	for _, a := range s.set {
-		if a.Here() && !a.Table.Constant && a.located {
+		if a.Arrived() && !a.Table.Constant && a.located {
 			scheme.Saw(&s.x, timestamp.Stamp(a.version))
 		}
 	}
@@ -344,7 +344,7 @@ func (s *session) unlockVersioned() {
 	}
 	mode := s.cfg.mode(txn.Commit, TwoSided)
 	s.tx.Enter(txn.Lock, mode)
-	s.remove(placed, false)
+	s.remove(hasRow, false)
 	s.participants(isLocked)
 	for _, m := range s.parts {
 		req := s.c.Request()
@@ -371,7 +371,7 @@ func (s *session) fitsVersioned(m int) error {
 	for _, a := range s.set {
 		if int(a.Machine) == m && a.Out != nil {
 			locks += lockItem
-			commits += installHead + wire.Padded(len(a.Out)-txn.Front)
+			commits += installHead + wire.Padded(len(a.Out)-txn.OutHeaderBytes)
 		}
 	}
 	for _, p := range []struct {

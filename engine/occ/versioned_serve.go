@@ -42,7 +42,7 @@ func (p *protocol) lockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 			won = false
 		}
 		if !won {
-			p.metBy(from, c.Machine(), row)
+			p.auditConflict(from, c.Machine(), row)
 			p.unlockItems(c, word, req[:n], lockItem)
 			wire.Put64(rep, replyNo)
 			return 8
@@ -131,7 +131,7 @@ func (p *protocol) checkAll(c *r2.Co, from r2.Peer, items []byte) bool {
 			no = record.Lock(b) != 0 || p.h.StampOf(b) != read || p.h.VersionOf(b) != wire.Get64(items[16:])
 		}
 		if no {
-			p.metBy(from, c.Machine(), at)
+			p.auditConflict(from, c.Machine(), at)
 			return false
 		}
 	}
@@ -148,7 +148,7 @@ type installed struct {
 
 // installItem appends a record that is written.
 func installItem(req []byte, a *access) []byte {
-	value := a.Out[txn.Front:]
+	value := a.Out[txn.OutHeaderBytes:]
 	req = wire.Add64(wire.Add64(req, name(a)), uint64(a.loc.Addr)|uint64(len(value))<<addrBits)
 	req = append(wire.Add64(req, wire.Get64(a.Out)), value...)
 	return append(req, zero[:wire.Padded(len(value))-len(value)]...)

@@ -272,7 +272,7 @@ func (w *Worker) retire(q *queuePair) {
 		return
 	}
 	if w.mc.contexts != nil {
-		w.mc.contexts[w.home].Give(q.buffer)
+		w.mc.contexts[w.home].FreeBuffer(q.buffer)
 	}
 	if q.head == q.tail {
 		return

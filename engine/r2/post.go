@@ -212,7 +212,7 @@ func (w *Worker) doorbell(q *queuePair) {
 	}
 	x := w.mc.contexts[w.home]
 	if q.buffer == 0 {
-		q.buffer = x.Take()
+		q.buffer = x.AllocBuffer()
 	}
 	at := max(w.Local, w.cl.sim.Now())
 	w.Charge(x.Ring(q.buffer, w.Number, at, w.CPU.MMIO) - w.Local)

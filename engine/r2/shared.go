@@ -18,7 +18,7 @@ func (cl *Cluster) SpawnShared(m, on int, name string, body func(c *Co)) *Co {
 	w := &Worker{cl: cl, mc: mc, thread: on, machine: m}
 	t, id := cl.cores.Spawn(&w.Core, m, on, name)
 	w.id = int(id)
-	_, w.home = w.HW.Place(on)
+	_, w.home = w.HW.Assign(on)
 	if err := w.buffers.initScratch(w, name); err != nil {
 		cl.Fail(err)
 	}

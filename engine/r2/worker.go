@@ -72,7 +72,7 @@ type Worker struct {
 func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 	w := &Worker{cl: cl, mc: mc, id: id, thread: thread, machine: mc.id, rand: cl.sim.Stream("r2.worker", uint64(id))}
 	w.Init(cl.cores, mc.id, thread, cl.kWork, uint32(id), w.lookAround)
-	_, w.home = w.HW.Place(thread)
+	_, w.home = w.HW.Assign(thread)
 	w.ready.init(cl.cfg.Coroutines + 1)
 	w.refill = make([]fabric.RecvWR, 0, min(cl.cfg.PollBatch, w.recvDepth()))
 	w.answer = make([]byte, cl.MaxReply())

@@ -22,9 +22,9 @@ type Header struct {
 // no more of it. The lowest bit is then that of an exclusive lock.
 func (h Header) inLock() bool { return h.Stamp < h.Own }
 
-// Taken is what the own bytes of a row become whose record is inserted: own, and if the stamp is among them
+// MarkInserted is what the own bytes of a row become whose record is inserted: own, and if the stamp is among them
 // its incarnation.
-func (h Header) Taken(own []byte, stamp uint64) {
+func (h Header) MarkInserted(own []byte, stamp uint64) {
 	if h.inLock() {
 		b := own[h.Stamp:]
 		binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)&counterMask|stamp&^counterMask)
@@ -61,8 +61,8 @@ func (h Header) StampOf(row []byte) uint64 { return binary.LittleEndian.Uint64(r
 // Init makes a row of zeros one that holds a record from the start.
 func (h Header) Init(row []byte) { binary.LittleEndian.PutUint64(row[h.Stamp:], h.Initial) }
 
-// Born is the first stamp of a record that is inserted into a row of an incarnation. It is not the one of a
+// FirstStamp is the first stamp of a record that is inserted into a row of an incarnation. It is not the one of a
 // record that was there from the start, so that histories can tell them apart.
-func (h Header) Born(incarnation uint16) uint64 {
+func (h Header) FirstStamp(incarnation uint16) uint64 {
 	return uint64(incarnation)<<incarnationShift | (h.Initial + h.Step)
 }

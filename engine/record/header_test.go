@@ -13,7 +13,7 @@ func TestHeaderOfOneWord(t *testing.T) {
 	for inc := range uint64(LastIncarnation) {
 		stamp := inc<<incarnationShift | locked // of a free row, which nobody can lock
 		binary.LittleEndian.PutUint64(own, locked)
-		if h.Taken(own, stamp); binary.LittleEndian.Uint64(own) != stamp {
+		if h.MarkInserted(own, stamp); binary.LittleEndian.Uint64(own) != stamp {
 			t.Fatalf("a row of incarnation %d is taken with %#x", inc, binary.LittleEndian.Uint64(own))
 		}
 		free, ok := h.Freed(stamp)
@@ -29,11 +29,11 @@ func TestHeaderOfOneWord(t *testing.T) {
 // TestHeaderOfTwoWords: where they are apart, Taken leaves the lock as it is and a freed row is not live.
 func TestHeaderOfTwoWords(t *testing.T) {
 	own := []byte{1, 2, 3, 4, 5, 6, 7, 8}
-	LockSeq.Taken(own, 7<<incarnationShift|4)
+	LockSeq.MarkInserted(own, 7<<incarnationShift|4)
 	if binary.LittleEndian.Uint64(own) != 0x0807060504030201 {
 		t.Errorf("the lock became %v", own)
 	}
-	stamp := LockSeq.Born(7)
+	stamp := LockSeq.FirstStamp(7)
 	if free, ok := LockSeq.Freed(stamp); free != 8<<incarnationShift || !ok || !LockSeq.Vacant(free) || LockSeq.Vacant(stamp) {
 		t.Errorf("%#x is freed to %#x, again %v", stamp, free, ok)
 	}

@@ -19,7 +19,7 @@ type Tail struct {
 	n           int
 }
 
-const placeHead = 16
+const slotHead = 16
 
 // Tail is that of rows with a value of so many bytes.
 func (h Header) Tail(valueBytes int) Tail {
@@ -27,16 +27,16 @@ func (h Header) Tail(valueBytes int) Tail {
 	if written == 0 {
 		written = valueBytes
 	}
-	return Tail{row: h.Bytes + valueBytes, first: alignUp(h.Bytes+valueBytes, 8), each: PlaceBytes(written), n: h.Inline}
+	return Tail{row: h.Bytes + valueBytes, first: alignUp(h.Bytes+valueBytes, 8), each: SlotBytes(written), n: h.Inline}
 }
 
-// PlaceBytes is what an old version takes of a row, of whose value updates write so many bytes.
-func PlaceBytes(written int) int { return placeHead + alignUp(written, 8) }
+// SlotBytes is what an old version takes of a row, of whose value updates write so many bytes.
+func SlotBytes(written int) int { return slotHead + alignUp(written, 8) }
 
-// Places is how many old versions it has room for, Place where one is in the row, and End where the stamp is.
-func (t Tail) Places() int     { return t.n }
-func (t Tail) Place(i int) int { return t.first + i*t.each }
-func (t Tail) End() int        { return t.Place(t.n) }
+// Slots is how many old versions it has room for, Slot where one is in the row, and End where the stamp is.
+func (t Tail) Slots() int     { return t.n }
+func (t Tail) Slot(i int) int { return t.first + i*t.each }
+func (t Tail) End() int       { return t.Slot(t.n) }
 
 // RowBytes is the length of a row with it.
 func (t Tail) RowBytes() int {
@@ -47,10 +47,10 @@ func (t Tail) RowBytes() int {
 }
 
 // SeqAt is where the sequence of the version in a place is.
-func (t Tail) SeqAt(i int) int { return t.Place(i) + 8 }
+func (t Tail) SeqAt(i int) int { return t.Slot(i) + 8 }
 
 // Old are stamp, sequence and value of the version in a place of a row.
 func (t Tail) Old(row []byte, i int) (stamp, seq uint64, value []byte) {
-	b := row[t.Place(i):t.Place(i+1)]
-	return binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), b[placeHead:]
+	b := row[t.Slot(i):t.Slot(i+1)]
+	return binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), b[slotHead:]
 }

@@ -27,7 +27,7 @@ func TestVersionedSequences(t *testing.T) {
 	if !ok || free <= seq || Live(free) || Tomb(free) || Tomb(Writing(free)) {
 		t.Fatalf("freed row %#x after %#x", free, seq)
 	}
-	if born := h.Born(Incarnation(free)); born <= free || Tomb(born) || born&3 != h.Initial&3 || Counter(born) == h.Initial {
+	if born := h.FirstStamp(Incarnation(free)); born <= free || Tomb(born) || born&3 != h.Initial&3 || Counter(born) == h.Initial {
 		t.Errorf("first sequence %#x in a row that was freed to %#x", born, free)
 	}
 }

@@ -53,7 +53,7 @@ func TestSequenceGrowsOverCommitsAndReuse(t *testing.T) {
 				if !ok || Live(free) || Incarnation(free) != Incarnation(seq)+1 {
 					t.Fatalf("%#x freed is %#x, %v", seq, free, ok)
 				}
-				seq = LockSeq.Born(Incarnation(free))
+				seq = LockSeq.FirstStamp(Incarnation(free))
 				if Incarnation(seq) != Incarnation(free) {
 					t.Fatalf("%#x born of %#x has another incarnation", seq, free)
 				}
@@ -71,7 +71,7 @@ func TestSequenceGrowsOverCommitsAndReuse(t *testing.T) {
 }
 
 func TestInsertedRecordsDifferFromThoseOfTheStart(t *testing.T) {
-	if born := LockSeq.Born(0); born <= InitialSeq || !Live(born) || !Stable(born) || Incarnation(InitialSeq) != 0 {
+	if born := LockSeq.FirstStamp(0); born <= InitialSeq || !Live(born) || !Stable(born) || Incarnation(InitialSeq) != 0 {
 		t.Errorf("the first record of a row has sequence %#x, those from the start have %#x", born, InitialSeq)
 	}
 }

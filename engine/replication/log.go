@@ -127,7 +127,7 @@ func (l *Logs) openRings() error {
 	for m := range l.opt.Servers {
 		var mrs []host.MR
 		for t := range threads {
-			_, home := cl.Fabric().Machine(m).Place(t % cl.Threads(m))
+			_, home := cl.Fabric().Machine(m).Assign(t % cl.Threads(m))
 			a, err := cl.Mem(m).Alloc(host.Alloc{Name: "txn.log", Bytes: l.rings.Total(), Socket: home})
 			if err != nil {
 				return fmt.Errorf("log rings of machine %d: %w", m, err)

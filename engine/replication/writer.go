@@ -51,8 +51,8 @@ func (w *Writer) Add(primary int, u record.Update) (n int) {
 	return len(w.updates) - 1
 }
 
-// Place says, before Send, which row a record has got that is inserted, and its stamp.
-func (w *Writer) Place(n int, row uint32, stamp uint64) {
+// SetRow says, before Send, which row a record has got that is inserted, and its stamp.
+func (w *Writer) SetRow(n int, row uint32, stamp uint64) {
 	w.updates[n].Row, w.updates[n].New = row, stamp
 }
 

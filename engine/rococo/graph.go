@@ -77,7 +77,7 @@ type node struct {
 	round      uint32
 	index, low int32
 	component  int32
-	place      int // on the stack
+	onStackAt  int // on the stack
 	stacked    bool
 }
 
@@ -140,8 +140,8 @@ func (g *graph) stampAll(order []*node) {
 	}
 }
 
-// take is memory for a piece, zeros at first.
-func (n *node) take(bytes int) []byte {
+// alloc is memory for a piece, zeros at first.
+func (n *node) alloc(bytes int) []byte {
 	from := len(n.mem)
 	n.mem = append(n.mem, make([]byte, bytes)...) // what was taken before stays where it is
 	return n.mem[from:len(n.mem):len(n.mem)]
@@ -212,7 +212,7 @@ func (g *graph) visit(n *node) error {
 		p.blocking = n
 		return nil
 	}
-	n.round, n.index, n.low, n.place, n.stacked = p.round, p.next, p.next, len(p.stack), true
+	n.round, n.index, n.low, n.onStackAt, n.stacked = p.round, p.next, p.next, len(p.stack), true
 	p.next++
 	p.stack = append(p.stack, n)
 	for _, e := range n.edges {
@@ -231,8 +231,8 @@ func (g *graph) visit(n *node) error {
 	if n.low != n.index {
 		return nil
 	}
-	members := p.stack[n.place:]
-	p.stack = p.stack[:n.place]
+	members := p.stack[n.onStackAt:]
+	p.stack = p.stack[:n.onStackAt]
 	for _, m := range members {
 		m.stacked, m.component = false, p.found
 	}

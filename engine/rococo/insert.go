@@ -16,12 +16,12 @@ import (
 
 // Lock words of a tombstone: it is being taken out, or written over.
 const (
-	collected = 1
-	reborn    = 2
+	collected   = 1
+	reinserting = 2
 )
 
-// birth is the row of a record that is being inserted, and what it follows in the history.
-type birth struct {
+// insertedRow is the row of a record that is being inserted, and what it follows in the history.
+type insertedRow struct {
 	loc    store.Location
 	seq    uint64 // of its first version
 	tomb   bool   // there was a tombstone, which is locked
@@ -29,23 +29,23 @@ type birth struct {
 }
 
 // next is the version, as the history has it, of the record that follows on before.
-func (b *birth) next(before uint64) uint64 {
+func (b *insertedRow) next(before uint64) uint64 {
 	if b.tomb {
-		return txn.Updated(before, b.seq)
+		return txn.UpdatedVersion(before, b.seq)
 	}
-	return txn.Reborn(before, b.seq)
+	return txn.ReinsertedVersion(before, b.seq)
 }
 
-// bear inserts the row of a missing record.
-func (s *server) bear(c *r2.Co, t *txn.Table, key uint64) (b birth, err error) {
+// insertRow inserts the row of a missing record.
+func (s *server) insertRow(c *r2.Co, t *txn.Table, key uint64) (b insertedRow, err error) {
 	for {
 		own := s.buffer(c, t.RowBytes)[:s.p.header.Own]
 		clear(own)
 		x, err := t.Store.Insert(c, key, own, store.AnyVersion)
 		switch {
 		case err == nil:
-			t.Born(key, x.Ref)
-			return birth{loc: t.Store.Location(key, x.Ref), seq: s.p.header.Born(x.Ref.Incarnation()), before: t.Absent(key, x.Before)}, nil
+			t.NoteInsert(key, x.Ref)
+			return insertedRow{loc: t.Store.Location(key, x.Ref), seq: s.p.header.FirstStamp(x.Ref.Incarnation()), before: t.AbsentAtGap(key, x.Before)}, nil
 		case s.p.mv == nil || !errors.Is(err, store.ErrExists):
 			return b, fmt.Errorf("insert of key %d of table %s: %w", key, t.Name, err)
 		}
@@ -56,12 +56,12 @@ func (s *server) bear(c *r2.Co, t *txn.Table, key uint64) (b birth, err error) {
 }
 
 // lockTomb locks the tombstone that a record has left. There is none if it was taken out just now.
-func (s *server) lockTomb(c *r2.Co, t *txn.Table, key uint64) (b birth, err error) {
+func (s *server) lockTomb(c *r2.Co, t *txn.Table, key uint64) (b insertedRow, err error) {
 	loc, ok, err := t.Store.LookupLocal(c, key)
 	if err != nil || !ok {
 		return b, err
 	}
-	if c.LocalCAS(loc.Addr, 0, reborn) != 0 { // the collector takes a few accesses
+	if c.LocalCAS(loc.Addr, 0, reinserting) != 0 { // the collector takes a few accesses
 		c.Sleep(r2.Time(tombPollNS) * 1000)
 		return b, nil
 	}
@@ -69,11 +69,11 @@ func (s *server) lockTomb(c *r2.Co, t *txn.Table, key uint64) (b birth, err erro
 	switch {
 	case loc.Stale(seq):
 	case s.p.header.Tomb(seq):
-		return birth{loc: loc, seq: record.NextVersion(seq), tomb: true, before: t.Version(key, loc.Ref, seq)}, nil
+		return insertedRow{loc: loc, seq: record.NextVersion(seq), tomb: true, before: t.Version(key, loc.Ref, seq)}, nil
 	default:
 		err = fmt.Errorf("insert of key %d of table %s: %w", key, t.Name, store.ErrExists)
 	}
-	s.p.mv.Unlock(c, loc.Addr, reborn)
+	s.p.mv.Unlock(c, loc.Addr, reinserting)
 	return b, err
 }
 
@@ -81,8 +81,8 @@ func (s *server) lockTomb(c *r2.Co, t *txn.Table, key uint64) (b birth, err erro
 const tombPollNS = 200
 
 // born lets go of a record that was inserted.
-func (s *server) born(c *r2.Co, b *birth) {
+func (s *server) born(c *r2.Co, b *insertedRow) {
 	if b.tomb {
-		s.p.mv.Unlock(c, b.loc.Addr, reborn)
+		s.p.mv.Unlock(c, b.loc.Addr, reinserting)
 	}
 }

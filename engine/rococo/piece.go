@@ -38,13 +38,13 @@ func (s *server) perform(c *r2.Co, n *node, x *piece) error {
 	if !records.Live(seq) || h.Tomb(seq) {
 		return fmt.Errorf("piece %s of key %d of table %s: %w", x.op.Name, x.key, t.Name, txn.ErrNotFound)
 	}
-	ran := txn.Ran{Table: t, Key: x.key, Version: t.Version(x.key, loc.Ref, seq), Sum: s.p.db.Sum(t, x.key, value)}
+	ran := txn.PieceEffect{Table: t, Key: x.key, Version: t.Version(x.key, loc.Ref, seq), Sum: s.p.db.Sum(t, x.key, value)}
 	s.compute(x, value)
 	switch {
 	case x.op.Writes:
 		next := s.p.next(seq)
 		t.Touch(x.key)
-		ran.Next, ran.Value = txn.Updated(ran.Version, next), value[:t.Written]
+		ran.Next, ran.Value = txn.UpdatedVersion(ran.Version, next), value[:t.Written]
 		s.put(c, n, t, x.key, loc, next, value[:t.Written])
 	case s.p.mv != nil && !t.Constant && s.p.mv.RaisesReads():
 		s.p.mv.Raise(c, loc.Addr, n.stamp)
@@ -77,7 +77,7 @@ func orMissing(err error) error {
 func (s *server) insert(c *r2.Co, n *node, x *piece) error {
 	t := x.table
 	t.Touch(x.key)
-	b, err := s.bear(c, t, x.key)
+	b, err := s.insertRow(c, t, x.key)
 	if err != nil {
 		return fmt.Errorf("piece %s: %w", x.op.Name, err)
 	}
@@ -89,7 +89,7 @@ func (s *server) insert(c *r2.Co, n *node, x *piece) error {
 	s.compute(x, value)
 	s.put(c, n, t, x.key, b.loc, b.seq, value)
 	s.born(c, &b)
-	s.p.ran(n.id, txn.Ran{Table: t, Key: x.key, Version: b.before, Next: b.next(b.before), Inserted: true, Value: value})
+	s.p.ran(n.id, txn.PieceEffect{Table: t, Key: x.key, Version: b.before, Next: b.next(b.before), Inserted: true, Value: value})
 	return nil
 }
 

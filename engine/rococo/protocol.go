@@ -81,9 +81,9 @@ func (p *protocol) headBytes() int {
 func anomaly(kind, text string) history.Anomaly { return history.Anomaly{Kind: kind, Text: text} }
 
 // ran tells the history what a piece has done.
-func (p *protocol) ran(id txnID, x txn.Ran) {
+func (p *protocol) ran(id txnID, x txn.PieceEffect) {
 	if s := p.sessions[id]; s != nil {
-		s.tx.Ran(x)
+		s.tx.AddPieceEffect(x)
 	}
 }
 

@@ -33,10 +33,10 @@ type seen struct{ ref, stamp uint64 }
 // read-write transactions are constant, or the body runs on their server.
 func (s *session) Fetch(first int, _ bool) error {
 	if s.whole.on != nil {
-		return s.fetchHere(first)
+		return s.fetchLocal(first)
 	}
 	for _, a := range s.set[first:] {
-		if !a.Here() && !a.Table.Constant && !s.tx.ReadOnly() {
+		if !a.Arrived() && !a.Table.Constant && !s.tx.ReadOnly() {
 			return s.tx.Fail(fmt.Errorf("read of key %d of table %s outside of a piece: under this protocol a read-write transaction says what it does by Tx.Apply or Tx.Whole", a.Key, a.Table.Name))
 		}
 	}
@@ -119,8 +119,8 @@ func headOf(b []byte) (head uint64, x seen, rest []byte) {
 	return head, x, rest
 }
 
-// settleRounds ends a read-only transaction: nothing has changed between two rounds, or it is aborted.
-func (s *session) settleRounds() error {
+// finishRounds ends a read-only transaction: nothing has changed between two rounds, or it is aborted.
+func (s *session) finishRounds() error {
 	err := error(nil)
 	if !s.single() && !s.sameAsLast() {
 		err = s.readAgain()
@@ -208,7 +208,7 @@ func (s *session) askStamps(m int) {
 func (s *server) serveRead(c *r2.Co, req, rep []byte) int {
 	c.Compute(s.p.cost.request)
 	flags, items := wire.Get64(req), req[word:]
-	s.settled(c, items)
+	s.awaitWriters(c, items)
 	n := 0
 	for ; len(items) >= word; items = items[word:] {
 		c.Compute(s.p.cost.node)
@@ -230,9 +230,9 @@ func (s *server) serveRead(c *r2.Co, req, rep []byte) int {
 	return n
 }
 
-// settled waits for the transactions that have started to write records by now. It returns how many of the records have such
+// awaitWriters waits for the transactions that have started to write records by now. It returns how many of the records have such
 // a transaction, and how long these took together.
-func (s *server) settled(c *r2.Co, items []byte) (blocked int, waited r2.Time) {
+func (s *server) awaitWriters(c *r2.Co, items []byte) (blocked int, waited r2.Time) {
 	list := s.list()
 	var numbers []txnID
 	for ; len(items) >= word; items = items[word:] {

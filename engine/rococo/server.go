@@ -79,7 +79,7 @@ func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
 	for req = req[word:]; len(req) >= pieceBytes; {
 		x := piece{table: s.p.db.TableOf(uint8(wire.Get64(req) >> 56)), key: wire.Get64(req) & keyMask, op: txn.OpOf(uint16(wire.Get64(req[word:])))}
 		input := int(wire.Get64(req[word:]) >> 16)
-		x.input, x.output = n.take(input), n.take(x.op.Output)
+		x.input, x.output = n.alloc(input), n.alloc(x.op.Output)
 		copy(x.input, req[pieceBytes:])
 		req = req[pieceBytes+wire.Padded(input):]
 		c.Compute(s.p.cost.node)
@@ -248,7 +248,7 @@ func (s *server) inform(c *r2.Co, n *node) {
 		}
 		b := rep.B
 		if more = len(b)+word > s.p.cl.MaxReply(); s.p.mv != nil {
-			b = n.told(b)
+			b = n.decodeStamp(b)
 		}
 		edges = edgesOf(b, edges)
 	}
@@ -273,7 +273,7 @@ func (s *server) serveAsk(c *r2.Co, req, rep []byte) int {
 	}
 	at := 0
 	if s.p.mv != nil {
-		at = n.tell(rep)
+		at = n.encodeStamp(rep)
 	}
 	// The rest of what was told before the transaction was executed is not needed any more, but for its cycle: see retire.
 	list := n.edges

@@ -31,7 +31,7 @@ type session struct {
 	x         timestamp.Txn
 	stamp     uint64 // that servers have found
 	immediate bool   // there was an immediate piece
-	whole     whole
+	whole     wholeBody
 
 	// Of a read-only transaction, see readonly.go.
 	last  []stamped // of the round before
@@ -67,7 +67,7 @@ type call struct {
 // Begin begins an attempt.
 func (s *session) Begin(first bool) {
 	s.set, s.pieces, s.parts, s.edges, s.started = s.set[:0], s.pieces[:0], s.parts[:0], s.edges[:0], 0
-	s.immediate, s.whole, s.stamp = false, whole{}, 0
+	s.immediate, s.whole, s.stamp = false, wholeBody{}, 0
 	if s.p.mv != nil && !s.tx.ReadOnly() {
 		s.p.mv.Scheme().Begin(s.c, &s.x)
 	}
@@ -117,7 +117,7 @@ func (s *session) Apply(table uint8, key uint64, op *txn.Op, input, output []byt
 	s.immediate = s.immediate || op.Immediate
 	s.c.Compute(s.p.cost.piece)
 	t := s.p.db.TableOf(table)
-	kept := s.tx.Take(len(input))
+	kept := s.tx.Alloc(len(input))
 	copy(kept, input)
 	s.pieces = append(s.pieces, asked{t, key, op, kept, output, t.Store.Primary(key)})
 	return nil
@@ -231,7 +231,7 @@ func (s *session) moreEdges() error {
 // Commit ends an attempt whose body has ended well.
 func (s *session) Commit() error {
 	if s.tx.ReadOnly() {
-		return s.settleRounds()
+		return s.finishRounds()
 	}
 	err := s.Step()
 	if err == nil && len(s.pieces) > 0 {

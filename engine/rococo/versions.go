@@ -36,14 +36,14 @@ type startHost struct{ p *protocol }
 
 func (startHost) Busy(uint64) bool { return false }
 
-// Take and Gone are for the collector of tombstones alone.
-func (startHost) Take(c *r2.Co, row r2.Addr) (word uint64, won bool) {
+// TryLockRow and Gone are for the collector of tombstones alone.
+func (startHost) TryLockRow(c *r2.Co, row r2.Addr) (word uint64, won bool) {
 	return collected, c.LocalCAS(row, 0, collected) == 0
 }
-func (startHost) Gone(*r2.Co, r2.Addr) {}
+func (startHost) RowRemoved(*r2.Co, r2.Addr) {}
 
-func (h startHost) Settle(c *r2.Co, items []byte) (blocked int, waited r2.Time) {
-	return h.p.servers[c.Machine()].settled(c, items)
+func (h startHost) AwaitWriters(c *r2.Co, items []byte) (blocked int, waited r2.Time) {
+	return h.p.servers[c.Machine()].awaitWriters(c, items)
 }
 
 // Snapshot is the second session of a coroutine.
@@ -134,7 +134,7 @@ func (s *session) Filled(guard uint64) { s.p.mv.Scheme().Over(&s.x, timestamp.St
 // at least, and the bounds of its component.
 const stampWords = 4
 
-func (n *node) tell(b []byte) int {
+func (n *node) encodeStamp(b []byte) int {
 	wire.Put64(b, 0)
 	wire.Put64(b[word:], n.least)
 	if n.stamped {
@@ -146,7 +146,7 @@ func (n *node) tell(b []byte) int {
 	return stampWords * word
 }
 
-func (n *node) told(b []byte) (rest []byte) {
+func (n *node) decodeStamp(b []byte) (rest []byte) {
 	n.least, n.stamp, n.stamped = wire.Get64(b[word:]), wire.Get64(b[word:]), wire.Get64(b) != 0
 	n.floor, n.top = wire.Get64(b[2*word:]), wire.Get64(b[3*word:])
 	return b[stampWords*word:]

@@ -16,8 +16,8 @@ import (
 // there. It begins when nothing that has started is in its way, and so it needs no place in a graph: whatever it follows has
 // been executed. It looks first and then claims all its records at one instant. A transaction that starts afterwards comes after it.
 
-// whole is what a session knows of such a transaction.
-type whole struct {
+// wholeBody is what a session knows of such a transaction.
+type wholeBody struct {
 	on   *r2.Co // the coroutine of the server while the body runs
 	body func() error
 	ran  bool
@@ -55,10 +55,10 @@ func (s *server) serveWhole(c *r2.Co, req, rep []byte) int {
 	c.Compute(s.p.cost.request)
 	x := s.p.sessions[txnID(wire.Get64(req))]
 	x.whole.on = c
-	err := x.tx.On(c, func() error {
+	err := x.tx.RunAt(c, func() error {
 		for {
 			x.set = x.set[:0]
-			x.tx.Again()
+			x.tx.ResetSet()
 			if err := x.whole.body(); err != nil || x.tx.Failed() != nil || len(x.set) == 0 {
 				return err
 			}
@@ -103,7 +103,7 @@ func (s *server) against(c *r2.Co, x *session) (n *node, changed bool) {
 		if a.State == txn.Missing && !a.tomb {
 			_, there := a.Table.Store.Find(a.Key)
 			if there && a.Blind { // or a tombstone is: the body looks, the next time
-				x.tx.Clashed()
+				x.tx.InsertMetRecord()
 			}
 			changed = changed || there
 		} else {
@@ -191,32 +191,32 @@ func (s *server) write(c *r2.Co, n *node, a *access) error {
 	t.Touch(a.Key)
 	s.p.db.Locking(true)
 	switch {
-	case a.Place:
-		return s.place(c, n, a)
+	case a.NewRow:
+		return s.insertRecord(c, n, a)
 	case a.Delete && s.p.mv != nil:
 		next := records.Entomb(a.stamp)
-		a.Next = txn.Updated(a.Version, next)
+		a.Next = txn.UpdatedVersion(a.Version, next)
 		s.p.mv.Install(c, t, a.Key, a.loc.Addr, mvcc.Version{TS: n.stamp, Seq: next})
 	case a.Delete:
-		a.Next = txn.Deleted(a.Version)
+		a.Next = txn.DeletedVersion(a.Version)
 		x, err := t.Store.Remove(c, a.Key, a.loc.Ref)
 		if err != nil {
 			return fmt.Errorf("key %d of table %s cannot be taken out: %w", a.Key, t.Name, err)
 		}
-		t.Deleted(a.Key, x)
+		t.NoteDeletion(a.Key, x)
 		t.Store.Free(c, a.Key, a.loc.Ref)
 	default:
 		next := s.p.next(a.stamp)
-		a.Next = txn.Updated(a.Version, next)
-		s.put(c, n, t, a.Key, a.loc, next, a.Out[txn.Front:])
+		a.Next = txn.UpdatedVersion(a.Version, next)
+		s.put(c, n, t, a.Key, a.loc, next, a.Out[txn.OutHeaderBytes:])
 	}
 	return nil
 }
 
-// place inserts a record of a body.
-func (s *server) place(c *r2.Co, n *node, a *access) error {
+// insertRecord inserts a record of a body.
+func (s *server) insertRecord(c *r2.Co, n *node, a *access) error {
 	t := a.Table
-	b, err := s.bear(c, t, a.Key)
+	b, err := s.insertRow(c, t, a.Key)
 	if err != nil {
 		return err
 	}
@@ -227,17 +227,17 @@ func (s *server) place(c *r2.Co, n *node, a *access) error {
 	if s.p.mv != nil && !b.tomb {
 		s.p.mv.Cancel(c, t) // nothing was there
 	}
-	s.put(c, n, t, a.Key, b.loc, b.seq, a.Out[txn.Front:])
+	s.put(c, n, t, a.Key, b.loc, b.seq, a.Out[txn.OutHeaderBytes:])
 	s.born(c, &b)
 	return nil
 }
 
-// fetchHere reads records of the server that a body runs on.
-func (s *session) fetchHere(first int) error {
+// fetchLocal reads records of the server that a body runs on.
+func (s *session) fetchLocal(first int) error {
 	c := s.whole.on
 	for _, a := range s.set[first:] {
 		switch {
-		case a.Here():
+		case a.Arrived():
 			continue
 		case int(a.Machine) != c.Machine() && !a.Table.Constant:
 			return s.tx.Fail(fmt.Errorf("key %d of table %s is on machine %d, and the body runs on machine %d: use pieces", a.Key, a.Table.Name, a.Machine, c.Machine()))
@@ -248,7 +248,7 @@ func (s *session) fetchHere(first int) error {
 			return s.tx.Fail(err)
 		}
 		a.loc = loc
-		value := s.tx.Take(a.Table.ValueBytes())
+		value := s.tx.Alloc(a.Table.ValueBytes())
 		if ok {
 			row := c.Load(loc.Addr, a.Table.RowBytes)
 			h := s.p.header

@@ -193,7 +193,7 @@ func (s *Sim) Fail(err error) {
 // still call code that schedules.
 func (s *Sim) At(t Time, k Kind, arg uint32) {
 	if t < s.now {
-		s.past(t, k)
+		s.panicPast(t, k)
 	}
 	if s.closed {
 		return
@@ -206,7 +206,7 @@ func (s *Sim) At(t Time, k Kind, arg uint32) {
 	s.heap.push(numbered{event{t, k, arg}, s.seq})
 }
 
-func (s *Sim) past(t Time, k Kind) {
+func (s *Sim) panicPast(t Time, k Kind) {
 	panic(fmt.Sprintf("sim: event %q scheduled for %d ps, which is %d ps before now", s.kindName(k), t, s.now-t))
 }
 

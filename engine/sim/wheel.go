@@ -118,7 +118,7 @@ func (w *wheel) skipTo(t Time) {
 func (w *wheel) openAt(i int64) {
 	w.cur = i
 	slot := uint(i) & bucketMask
-	w.take(slot)
+	w.openBucket(slot)
 	if w.full[slot>>6] &^= 1 << (slot & 63); w.full[slot>>6] == 0 {
 		w.summary[slot>>12] &^= 1 << (slot >> 6 & 63)
 	}
@@ -136,9 +136,9 @@ func (w *wheel) openAt(i int64) {
 	}
 }
 
-// take moves the events of a bucket to open, in the order of their scheduling,
+// openBucket moves the events of a bucket to open, in the order of their scheduling,
 // and frees their places.
-func (w *wheel) take(slot uint) {
+func (w *wheel) openBucket(slot uint) {
 	w.open, w.pos = w.open[:0], 0
 	n := w.head[slot]
 	w.head[slot] = 0

@@ -75,8 +75,8 @@ type Order struct {
 	Key func(server int, i uint64) uint64
 }
 
-// Grows says that there is room for more records than there are at the start.
-func (s Spec) Grows() bool { return s.Spare > 0 }
+// AllowsInserts says that there is room for more records than there are at the start.
+func (s Spec) AllowsInserts() bool { return s.Spare > 0 }
 
 // State is how far a search is.
 type State uint8

@@ -103,7 +103,7 @@ func (t *table) expire(c *r2.Co, x wait) {
 	t.unlatch(c, at, word, l.word())
 	t.p.counts.timeouts++
 	t.refuse(c, x.r)
-	t.goOn(c, next)
+	t.resume(c, next)
 }
 
 // refuse answers a request that waits no more with no.

@@ -9,8 +9,8 @@ import (
 // The end of an attempt, on the coordinator: one message to each server that may hold locks for it, with what is to be
 // installed there if it has committed. The server knows what it holds.
 
-// ending is what the messages are posted with.
-func (s *session) ending() r2.Mode {
+// releaseMode is what the messages are posted with.
+func (s *session) releaseMode() r2.Mode {
 	mode := s.cfg.mode(txn.Commit)
 	if s.p.mv != nil && s.p.mv.Traits().Acked {
 		mode.Passive = false
@@ -24,7 +24,7 @@ func (s *session) end(committed bool) error {
 	if len(s.asked) == 0 {
 		return nil
 	}
-	mode := s.ending()
+	mode := s.releaseMode()
 	s.tx.Enter(txn.Commit, mode)
 	s.calls = s.calls[:0]
 	for _, m := range s.asked {
@@ -90,7 +90,7 @@ func (a *access) commitBytes(m int, committed bool) int {
 	case a.Delete:
 		return commitItem
 	}
-	return commitItem + wire.Padded(len(a.Out)-txn.Front)
+	return commitItem + wire.Padded(len(a.Out)-txn.OutHeaderBytes)
 }
 
 // installItem adds what a server installs.
@@ -99,6 +99,6 @@ func (s *session) installItem(req []byte, a *access) []byte {
 	if a.Delete {
 		return wire.Add64(wire.Add64(req, uint64(a.ref)|deletedBit), a.next)
 	}
-	value := a.Out[txn.Front:]
+	value := a.Out[txn.OutHeaderBytes:]
 	return wire.AddPadded(wire.Add64(wire.Add64(req, uint64(a.ref)|uint64(len(value))<<bytesAt), a.next), value)
 }

@@ -170,7 +170,7 @@ func (s *session) accept(rep *r2.Reply) {
 func (s *session) found(a *access, b []byte) (rest []byte) {
 	a.held = a.want
 	s.locked(a.held)
-	a.ref, b = store.Ref(wire.Get64(b)&^foundBit), s.takeStamps(a, b[lockBack:])
+	a.ref, b = store.Ref(wire.Get64(b)&^foundBit), s.readStamps(a, b[lockBack:])
 	a.seq, b = wire.Get64(b), b[seqBack:]
 	version := a.Table.Version(a.Key, a.ref, a.seq)
 	if a.tomb = s.p.h.Tomb(a.seq); a.tomb {
@@ -207,7 +207,7 @@ func (s *session) Write(x *txn.Access) error {
 	if len(b) < status+lockBack+s.p.stampsBack+seqBack || wire.Get64(b)&wasGranted == 0 || wire.Get64(b[status:]) != uint64(a.ref)|foundBit {
 		return s.conflict(a) // refused; or, without a lock until now, it is another one meanwhile
 	}
-	if b = s.takeStamps(a, b[status+lockBack:]); wire.Get64(b) != a.seq {
+	if b = s.readStamps(a, b[status+lockBack:]); wire.Get64(b) != a.seq {
 		return s.conflict(a) // likewise
 	}
 	a.held = exclusive

@@ -14,13 +14,13 @@ import (
 // locked, with their gaps held. They are written back as others; an abort takes them out again, and then gives the gaps
 // back.
 
-func toPlace(a *access) bool { return a.Place && !a.placed && !a.tomb }
+func needsRow(a *access) bool { return a.NewRow && !a.hasRow && !a.tomb }
 
-// place inserts the new records at their primaries.
-func (s *session) place() error {
+// insertNew inserts the new records at their primaries.
+func (s *session) insertNew() error {
 	s.parts = s.parts[:0]
 	for _, a := range s.set {
-		if m := int(a.Machine); toPlace(a) && !slices.Contains(s.parts, m) {
+		if m := int(a.Machine); needsRow(a) && !slices.Contains(s.parts, m) {
 			s.parts = append(s.parts, m)
 			s.touches(m)
 		}
@@ -31,7 +31,7 @@ func (s *session) place() error {
 	for i, m := range s.parts {
 		req := s.head(0)
 		for _, a := range s.set {
-			if toPlace(a) && int(a.Machine) == m {
+			if needsRow(a) && int(a.Machine) == m {
 				a.Table.Touch(a.Key)
 				req = wire.Add64(req, uint64(a.Table.ID)<<56|a.Key)
 			}
@@ -45,18 +45,18 @@ func (s *session) place() error {
 		return s.tx.Fail(err)
 	}
 	for i, m := range s.parts {
-		s.placedAt(m, s.calls[i].B)
+		s.insertReplied(m, s.calls[i].B)
 	}
 	return s.tx.Failed()
 }
 
-// placedAt takes the answer of a server.
-func (s *session) placedAt(m int, b []byte) {
+// insertReplied takes the answer of a server.
+func (s *session) insertReplied(m int, b []byte) {
 	allowed, n := wire.Get64(b)&wasGranted != 0, uint64(0)
 	was := wire.Get64(b)
 	b = b[status:]
 	for _, a := range s.set {
-		if !toPlace(a) || int(a.Machine) != m {
+		if !needsRow(a) || int(a.Machine) != m {
 			continue
 		}
 		switch {
@@ -65,7 +65,7 @@ func (s *session) placedAt(m int, b []byte) {
 		case allowed && len(b) >= insertBack: // else it gave up at the one before
 			word, versions := wire.Get64(b), wire.Get64(b[8:])
 			b = b[insertBack:]
-			s.took(a, store.Change{Ref: store.Ref(word & refMask), Before: uint32(versions), After: uint32(versions >> 32)},
+			s.insertDone(a, store.Change{Ref: store.Ref(word & refMask), Before: uint32(versions), After: uint32(versions >> 32)},
 				statuses[min(word>>statusAt, uint64(len(statuses)-1))])
 			if s.p.mv != nil {
 				s.Filled(wire.Get64(b))
@@ -76,19 +76,19 @@ func (s *session) placedAt(m int, b []byte) {
 	}
 }
 
-// took takes what became of an insert.
-func (s *session) took(a *access, x store.Change, err error) {
+// insertDone takes what became of an insert.
+func (s *session) insertDone(a *access, x store.Change, err error) {
 	switch {
 	case err == nil:
-		a.ref, a.held, a.placed = x.Ref, exclusive, true
+		a.ref, a.held, a.hasRow = x.Ref, exclusive, true
 		s.locked(exclusive)
-		a.next = s.p.h.Born(x.Ref.Incarnation())
-		s.log.Place(a.entry, a.Table.Store.LogRow(a.Key, x.Ref), a.next)
-		s.tx.Placed(&a.Access, x)
-		a.Next = txn.Reborn(a.Version, a.next)
+		a.next = s.p.h.FirstStamp(x.Ref.Incarnation())
+		s.log.SetRow(a.entry, a.Table.Store.LogRow(a.Key, x.Ref), a.next)
+		s.tx.NoteInsert(&a.Access, x)
+		a.Next = txn.ReinsertedVersion(a.Version, a.next)
 	case errors.Is(err, store.ErrExists):
 		if a.Blind {
-			s.tx.Clashed()
+			s.tx.InsertMetRecord()
 		}
 		s.conflict(a)
 	default:

@@ -229,7 +229,7 @@ func (x *list) add(r *request) {
 	x.last = r
 }
 
-func (x *list) take() *request {
+func (x *list) pop() *request {
 	r := x.first
 	if r != nil {
 		if x.first = r.next; x.first == nil {

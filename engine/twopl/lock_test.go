@@ -24,7 +24,7 @@ func rulesOf(d Deadlock) waitRule {
 
 // names lists who goes on, by the numbers of their parties.
 func names(x *list) (s string) {
-	for r := x.take(); r != nil; r = x.take() {
+	for r := x.pop(); r != nil; r = x.pop() {
 		s += fmt.Sprint(r.party.id)
 	}
 	return s
@@ -134,7 +134,7 @@ func TestLocksAtRandom(t *testing.T) {
 				var next list
 				l.release(x)
 				l.grant(&next)
-				for r := next.take(); r != nil; r = next.take() {
+				for r := next.pop(); r != nil; r = next.pop() {
 					ended(r)
 				}
 			}

@@ -57,7 +57,7 @@ func (t *table) end(c *r2.Co, x *party, items []byte, last bool, next *list) {
 		t.raise(c, x)
 		t.finish(c, x, next)
 	} else {
-		t.goOn(c, next)
+		t.resume(c, next)
 	}
 }
 
@@ -102,7 +102,7 @@ func (t *table) drop(c *r2.Co, x *party, q placement, deleted bool, next *list) 
 		return
 	}
 	if deleted {
-		q.table.Deleted(q.key, change)
+		q.table.NoteDeletion(q.key, change)
 	}
 	at := row(q.table, q.key, q.ref)
 	t.retire(c, at, x, next)

@@ -45,7 +45,7 @@ type access struct {
 	stamp  uint64
 	held   mode      // its lock
 	want   mode      // what is asked for
-	placed bool      // the attempt has given it its row
+	hasRow bool      // the attempt has given it its row
 	asked  bool      // it waits for an answer
 	entry  int       // number in the log entry
 	rep    *r2.Reply // nil: the request is not sent yet
@@ -92,7 +92,7 @@ func (s *session) Commit() error {
 	if s.p.db.Options().CheckLogs {
 		s.log.Check()
 	}
-	passive := s.ending().Passive
+	passive := s.releaseMode().Passive
 	if passive {
 		s.tx.Done()
 	}
@@ -131,7 +131,7 @@ func (s *session) certify() error {
 		return s.tx.Fail(err)
 	}
 	s.tx.Enter(txn.Lock, s.cfg.mode(txn.Lock))
-	if err := s.place(); err != nil {
+	if err := s.insertNew(); err != nil {
 		return err
 	}
 	if err := s.tx.AddEntries(func() error { return s.tx.Fail(txn.ErrAborted) }); err != nil {
@@ -166,23 +166,23 @@ func (s *session) plan() error {
 		if a.Out == nil {
 			continue
 		}
-		u := record.Update{Table: a.Table.ID, Key: a.Key, Value: a.Out[txn.Front:]}
+		u := record.Update{Table: a.Table.ID, Key: a.Key, Value: a.Out[txn.OutHeaderBytes:]}
 		switch {
-		case a.Place && !a.tomb:
+		case a.NewRow && !a.tomb:
 			u.Op = record.OpInsert
 		case a.Delete && s.p.mv != nil:
 			u.Op = record.OpDelete
 			a.next = record.Entomb(a.seq)
-			a.Next = txn.Updated(a.Version, a.next)
+			a.Next = txn.UpdatedVersion(a.Version, a.next)
 		case a.Delete:
 			u.Op = record.OpDelete
 			a.next, _ = record.Freed(a.seq)
-			a.Next = txn.Deleted(a.Version)
+			a.Next = txn.DeletedVersion(a.Version)
 		default:
 			a.next = s.p.next(a.seq)
-			a.Next = txn.Updated(a.Version, a.next)
+			a.Next = txn.UpdatedVersion(a.Version, a.next)
 		}
-		if u.New = a.next; (!a.Place || a.tomb) && !a.Table.Fixed {
+		if u.New = a.next; (!a.NewRow || a.tomb) && !a.Table.Fixed {
 			u.Row = a.Table.Store.LogRow(a.Key, a.ref)
 		}
 		a.entry = s.log.Add(int(a.Machine), u)

@@ -217,12 +217,12 @@ func (t *table) finish(c *r2.Co, p *party, next *list) {
 		t.release(c, l, p, next)
 	}
 	t.forgetParty(p)
-	t.goOn(c, next)
+	t.resume(c, next)
 }
 
-// goOn has requests go on.
-func (t *table) goOn(c *r2.Co, next *list) {
-	for r := next.take(); r != nil; r = next.take() {
+// resume has requests go on.
+func (t *table) resume(c *r2.Co, next *list) {
+	for r := next.pop(); r != nil; r = next.pop() {
 		if t.advance(c, r) {
 			t.answer(c, r)
 		}

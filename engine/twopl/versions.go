@@ -51,13 +51,15 @@ type lockHost struct{ p *protocol }
 // Busy says that a lock is held exclusively.
 func (lockHost) Busy(lock uint64) bool { return lock&exclusiveBit != 0 }
 
-// Take locks a row that is free, and keeps its latch too: a request that wants it polls.
-func (h lockHost) Take(c *r2.Co, row r2.Addr) (word uint64, won bool) {
+// TryLockRow locks a row that is free, and keeps its latch too: a request that wants it polls.
+func (h lockHost) TryLockRow(c *r2.Co, row r2.Addr) (word uint64, won bool) {
 	return exclusiveBit | latchBit, c.LocalCAS(row, 0, exclusiveBit|latchBit) == 0
 }
 
-// Gone leaves a free row held by no transaction, unless it has another record already.
-func (h lockHost) Gone(c *r2.Co, row r2.Addr) { c.LocalCAS(row, exclusiveBit|latchBit, exclusiveBit) }
+// RowRemoved leaves a free row held by no transaction, unless it has another record already.
+func (h lockHost) RowRemoved(c *r2.Co, row r2.Addr) {
+	c.LocalCAS(row, exclusiveBit|latchBit, exclusiveBit)
+}
 
 // next is the sequence that follows on one.
 func (p *protocol) next(seq uint64) uint64 {
@@ -146,8 +148,8 @@ func (t *table) isGap(at r2.Addr) bool { return at >= t.gaps && at < t.gaps+8*ga
 
 // On the coordinator.
 
-// takeStamps takes the timestamps of a record from an answer and returns what follows.
-func (s *session) takeStamps(a *access, b []byte) []byte {
+// readStamps takes the timestamps of a record from an answer and returns what follows.
+func (s *session) readStamps(a *access, b []byte) []byte {
 	if s.p.mv == nil {
 		return b
 	}
@@ -163,7 +165,7 @@ func (s *session) saw() {
 	scheme := s.p.mv.Scheme()
 	for _, a := range s.set {
 		switch {
-		case a.held == none && s.cfg.Isolation == Serializable || a.placed || a.State == txn.Missing && !a.tomb:
+		case a.held == none && s.cfg.Isolation == Serializable || a.hasRow || a.State == txn.Missing && !a.tomb:
 		case a.Out != nil:
 			scheme.Over(&s.x, timestamp.Stamp(a.tuple), timestamp.Stamp(a.stamp))
 		case !a.Table.Constant:

@@ -12,7 +12,7 @@ const arenaBlock = 512
 
 func (m *arena) reset() { m.block, m.used = 0, 0 }
 
-func (m *arena) take(n int) []byte {
+func (m *arena) alloc(n int) []byte {
 	for {
 		b := m.first[:]
 		if m.block > 0 {

@@ -58,11 +58,11 @@ func (db *DB) Client(c *r2.Co) *Client {
 	cl := &Client{db: db, c: c}
 	db.Cache(c.Machine()) // tables come before clients
 	cl.tx = Tx{db: db, c: c}
-	cl.tx.own = db.protocol.Session(&cl.tx)
-	cl.tx.run = cl.tx.own
+	cl.tx.readWrite = db.protocol.Session(&cl.tx)
+	cl.tx.run = cl.tx.readWrite
 	if p, ok := db.protocol.(Snapshots); ok {
 		if cl.tx.snap = p.Snapshot(&cl.tx); cl.tx.snap != nil {
-			cl.tx.promises = new(promises)
+			cl.tx.guarantees = new(sessionGuarantees)
 			db.watch()
 		}
 	}
@@ -126,7 +126,7 @@ func (cl *Client) run(typ uint8, readOnly bool, fresh timestamp.Freshness, body 
 // start begins the first attempt.
 func (tx *Tx) start() {
 	c := tx.c
-	tx.looks = false
+	tx.checkBeforeInsert = false
 	tx.attempts, tx.drained, tx.phase, tx.roundTrips = 0, 0, metrics.PhaseOther, [metrics.NumPhases]uint32{}
 	c.Phase(metrics.PhaseOther, r2.Mode{})
 	c.TakeBreakdown(&tx.db.idle)
@@ -204,7 +204,7 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.run.Begin(tx.attempts == 1)
 	err := body(tx)
 	if err == nil && tx.failed == nil {
-		err = tx.settle()
+		err = tx.finishReads()
 	}
 	if tx.failed != nil && !errors.Is(err, tx.failed) { // what the body says of it stays
 		err = tx.failed
@@ -213,7 +213,7 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 		return tx.run.Commit()
 	}
 	if tx.failed == nil && errors.Is(err, ErrExists) {
-		err = cmp.Or(tx.disown(), err)
+		err = cmp.Or(tx.dropWrites(), err)
 	}
 	tx.run.Abandon()
 	tx.Decided(err)

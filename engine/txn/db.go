@@ -161,12 +161,12 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 		return nil, err
 	}
 	db.protocol = protocol
-	db.settle()
+	db.loadSettings()
 	return db, nil
 }
 
-// settle reads the settings that all protocols share from the protocol's configuration.
-func (db *DB) settle() {
+// loadSettings reads the settings that all protocols share from the protocol's configuration.
+func (db *DB) loadSettings() {
 	c := db.protocol.Config().Common()
 	c.BackoffMinNS = int64(db.opt.Scale.Of(CostBackoff, int(c.BackoffMinNS)))
 	c.BackoffMaxNS = int64(db.opt.Scale.Of(CostBackoff, int(c.BackoffMaxNS)))
@@ -196,7 +196,7 @@ func (db *DB) AddTable(spec store.Spec, p store.Partition) (store.Table, error) 
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	t := &Table{ID: spec.ID, Name: spec.Name, Store: made, RowBytes: made.RowBytes(), Written: spec.Mutable, Constant: spec.Constant, Fixed: spec.Fixed, Grows: spec.Grows(), Still: spec.Constant && spec.Fixed, Cached: !spec.Local, touched: newKeySet(known(p)), versions: newVersions(known(p))}
+	t := &Table{ID: spec.ID, Name: spec.Name, Store: made, RowBytes: made.RowBytes(), Written: spec.Mutable, Constant: spec.Constant, Fixed: spec.Fixed, AllowsInserts: spec.AllowsInserts(), UnorderedReads: spec.Constant && spec.Fixed, Cached: !spec.Local, touched: newKeySet(known(p)), versions: newVersions(known(p))}
 	if t.Written == 0 {
 		t.Written = spec.ValueBytes
 	}
@@ -262,7 +262,7 @@ func (db *DB) SetConfig(c Config) error {
 	if err := db.protocol.Set(c); err != nil {
 		return err
 	}
-	db.settle()
+	db.loadSettings()
 	if db.caches == nil {
 		return nil
 	}

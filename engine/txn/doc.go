@@ -19,8 +19,8 @@
 //
 // Tx.Insert and Tx.Delete change which records a table has; Tx.Read of one that is missing
 // says ErrNotFound. How phantoms are kept out and rows are used again is the protocol's: see
-// Access.Place, Blind and Delete. For the history a record that is missing has a version too
-// (lives.go).
+// Access.NewRow, Blind and Delete. For the history a record that is missing has a version too
+// (deletions.go).
 //
 // A workload whose keys are known beforehand may also give all of them rows from the start, in a
 // table that does not grow, and say in the value whether the record exists. Insert is then

@@ -17,7 +17,7 @@ var ErrExists = store.ErrExists
 // else can be about to write the record. If it is on the coroutine's own machine, its CPU may lock and write it
 // without an atomic, however other machines lock.
 func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
-	if tx.failed == nil && tx.blindly(table, key) && tx.find(table, key) == nil {
+	if tx.failed == nil && tx.insertsBlind(table, key) && tx.find(table, key) == nil {
 		a, err := tx.add(table, key)
 		if err != nil {
 			return nil, err
@@ -28,50 +28,50 @@ func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case a.gone() && a.Table.Fixed:
+	case a.isAbsent() && a.Table.Fixed:
 		return nil, (*absent)(a)
-	case !a.gone() && (a.Place || a.Table.Grows):
+	case !a.isAbsent() && (a.NewRow || a.Table.AllowsInserts):
 		return nil, fmt.Errorf("key %d of table %s: %w", key, a.Table.Name, ErrExists)
 	case a.Table.Written != a.Table.ValueBytes():
 		// The backup may see a later update of the mutable part first, and then
 		// would skip the insert.
 		return nil, tx.Fail(fmt.Errorf("insert of key %d of table %s, of whose values only %d bytes are mutable: declare all mutable", key, a.Table.Name, a.Table.Written))
-	case a.gone():
-		return tx.place(a)
+	case a.isAbsent():
+		return tx.stageInsert(a)
 	}
 	if a, err = tx.write(table, key, true); err != nil {
 		return nil, err
 	}
 	a.Insert, a.added = int(a.Machine) == tx.c.Machine(), true
-	return a.Out[Front:], nil
+	return a.Out[OutHeaderBytes:], nil
 }
 
-// blindly says that a record is inserted without being looked up: it was not there from the start, and no attempt has
+// insertsBlind says that a record is inserted without being looked up: it was not there from the start, and no attempt has
 // found it there.
-func (tx *Tx) blindly(table uint8, key uint64) bool {
+func (tx *Tx) insertsBlind(table uint8, key uint64) bool {
 	t := tx.db.tables[table]
-	return !tx.looks && t != nil && t.Grows && !t.Store.Known(key)
+	return !tx.checkBeforeInsert && t != nil && t.AllowsInserts && !t.Store.Known(key)
 }
 
-// place begins the insert of a record that is not there, or that the transaction deletes.
-func (tx *Tx) place(a *Access) ([]byte, error) {
+// stageInsert begins the insert of a record that is not there, or that the transaction deletes.
+func (tx *Tx) stageInsert(a *Access) ([]byte, error) {
 	if err := tx.mayWrite(a); err != nil {
 		return nil, err
 	}
-	n := Front + a.Table.ValueBytes()
+	n := OutHeaderBytes + a.Table.ValueBytes()
 	switch {
 	case a.Delete: // it has a row: now it is an update
 		a.Delete = false
 	default:
-		a.Place, a.Insert = true, false
+		a.NewRow, a.Insert = true, false
 		if err := tx.run.Write(a); err != nil {
 			return nil, tx.Fail(err)
 		}
 		tx.writes++
 	}
-	a.Out = tx.mem.take(n)
+	a.Out = tx.mem.alloc(n)
 	clear(a.Out)
-	return a.Out[Front:], nil
+	return a.Out[OutHeaderBytes:], nil
 }
 
 // mayWrite refuses what cannot be written.
@@ -85,11 +85,11 @@ func (tx *Tx) mayWrite(a *Access) error {
 	return nil
 }
 
-// disown drops the write set of an attempt that its body has given up because a record exists, and reports
+// dropWrites drops the write set of an attempt that its body has given up because a record exists, and reports
 // whether the attempt saw one moment. If not, the record may be one that the body would not have inserted.
-func (tx *Tx) disown() error {
+func (tx *Tx) dropWrites() error {
 	for _, a := range tx.set {
-		a.Out, a.Place, a.Delete = nil, false, false
+		a.Out, a.NewRow, a.Delete = nil, false, false
 	}
 	tx.writes = 0
 	return tx.run.Validate()
@@ -106,11 +106,11 @@ func (tx *Tx) Delete(table uint8, key uint64) error {
 		return err
 	case a.Table.Fixed:
 		return tx.Fail(fmt.Errorf("delete of key %d of table %s: %w", key, a.Table.Name, store.ErrFixed))
-	case a.Place && a.Blind: // only the insert would find out that it exists
-		tx.Clashed()
+	case a.NewRow && a.Blind: // only the insert would find out that it exists
+		tx.InsertMetRecord()
 		return tx.Fail(ErrAborted)
-	case a.Place: // no other transaction has seen it
-		a.Place, a.Out = false, nil
+	case a.NewRow: // no other transaction has seen it
+		a.NewRow, a.Out = false, nil
 		tx.writes--
 		return nil
 	}
@@ -119,9 +119,9 @@ func (tx *Tx) Delete(table uint8, key uint64) error {
 		if err := tx.run.Write(a); err != nil {
 			return tx.Fail(err)
 		}
-		a.Out = tx.mem.take(Front)
+		a.Out = tx.mem.alloc(OutHeaderBytes)
 		tx.writes++
 	}
-	a.Out = a.Out[:Front]
+	a.Out = a.Out[:OutHeaderBytes]
 	return nil
 }

@@ -47,27 +47,27 @@ func (tx *Tx) Got(a *Access, value []byte, version uint64) {
 
 // Lacks says that a record is missing: its gap has a version.
 func (tx *Tx) Lacks(a *Access, gap uint32) {
-	a.State, a.Version = Missing, a.Table.lives.absent(a.Key, gap)
+	a.State, a.Version = Missing, a.Table.deletions.absentAtGap(a.Key, gap)
 }
 
 // LacksAt is Lacks of a record whose row says that it was deleted: a tombstone has a version as others have.
 func (tx *Tx) LacksAt(a *Access, version uint64) { a.State, a.Version = Missing, version }
 
-// Placed notes that the store has given a row to a record that the attempt inserts.
-func (tx *Tx) Placed(a *Access, x store.Change) {
+// NoteInsert notes that the store has given a row to a record that the attempt inserts.
+func (tx *Tx) NoteInsert(a *Access, x store.Change) {
 	if a.Blind {
-		a.Version = a.Table.lives.absent(a.Key, x.Before)
+		a.Version = a.Table.deletions.absentAtGap(a.Key, x.Before)
 	}
-	a.Table.lives.begin(a.Key, x.Ref)
+	a.Table.deletions.noteInsert(a.Key, x.Ref)
 }
 
-// Clashed notes that a record exists, or may, which the attempt has inserted without looking it up. The next attempt
+// InsertMetRecord notes that a record exists, or may, which the attempt has inserted without looking it up. The next attempt
 // looks it up first.
-func (tx *Tx) Clashed() { tx.looks = true }
+func (tx *Tx) InsertMetRecord() { tx.checkBeforeInsert = true }
 
-// none says that the attempt has read nothing that can change.
-func (a *Access) none() bool {
-	return !a.Here() || a.Table.Constant || a.State == Missing && (a.Table.Fixed || a.Blind && !a.Place)
+// readNothing says that the attempt has read nothing that can change.
+func (a *Access) readNothing() bool {
+	return !a.Arrived() || a.Table.Constant || a.State == Missing && (a.Table.Fixed || a.Blind && !a.NewRow)
 }
 
 // endHistory records the attempt at its decision, before others can see its
@@ -89,7 +89,7 @@ func (tx *Tx) endHistory(err error) {
 	h.reads, h.writes = h.reads[:0], h.writes[:0]
 	h.readSums, h.writeSums = h.readSums[:0], h.writeSums[:0]
 	for _, a := range tx.set {
-		if a.none() {
+		if a.readNothing() {
 			continue
 		}
 		k := history.MakeKey(a.Table.ID, a.Key)
@@ -101,7 +101,7 @@ func (tx *Tx) endHistory(err error) {
 		h.writes = append(h.writes, history.Write{Key: k, Old: a.Version, New: a.Next})
 		sum := uint64(0) // nothing has none
 		if r.Wants(k) && !a.Delete {
-			sum = history.Sum(a.Out[Front:])
+			sum = history.Sum(a.Out[OutHeaderBytes:])
 		}
 		h.writeSums = append(h.writeSums, sum)
 	}
@@ -127,7 +127,7 @@ func (tx *Tx) export(err error) {
 		a.Status = history.Aborted
 	}
 	for _, x := range tx.set {
-		if !x.Here() || x.Blind && (err != nil || !x.Place) {
+		if !x.Arrived() || x.Blind && (err != nil || !x.NewRow) {
 			continue // the attempt ended before it was looked up
 		}
 		a.Reads = append(a.Reads, export.Read{Table: x.Table.Name, Key: x.Key, Found: x.State == Fetched, Version: x.Version})
@@ -138,7 +138,7 @@ func (tx *Tx) export(err error) {
 		switch {
 		case x.Delete:
 			w.Kind = export.Delete
-		case x.added || x.Place:
+		case x.added || x.NewRow:
 			w.Kind = export.Insert
 		}
 		if err == nil {

@@ -75,7 +75,7 @@ func (tx *Tx) Apply(table uint8, key uint64, op *Op, input []byte) (output []byt
 	if tx.failed != nil {
 		return nil, tx.failed
 	}
-	output = tx.mem.take(op.Output)
+	output = tx.mem.alloc(op.Output)
 	clear(output)
 	if s, ok := tx.run.(Pieces); ok {
 		if tx.db.tables[table] == nil || key > MaxKey {
@@ -118,22 +118,22 @@ func (tx *Tx) Whole(server, inputBytes int, body func(tx *Tx) error) error {
 
 // What a session that runs pieces says of them.
 
-// On makes the transaction's accesses by another coroutine while f runs: one of the server that f runs on.
-func (tx *Tx) On(c *r2.Co, f func() error) error {
+// RunAt makes the transaction's accesses by another coroutine while f runs: one of the server that f runs on.
+func (tx *Tx) RunAt(c *r2.Co, f func() error) error {
 	own := tx.c
 	tx.c = c
 	defer func() { tx.c = own }()
 	return f()
 }
 
-// Again empties the set of an attempt whose body runs once more.
-func (tx *Tx) Again() {
+// ResetSet empties the set of an attempt whose body runs once more.
+func (tx *Tx) ResetSet() {
 	tx.clearSet()
 	tx.writes, tx.entries, tx.empty = 0, tx.entries[:0], false
 }
 
-// Ran is what a piece did to a record, for the history.
-type Ran struct {
+// PieceEffect is what a piece did to a record, for the history.
+type PieceEffect struct {
 	Table         *Table
 	Key           uint64
 	Version, Next uint64 // Next 0: it has only read
@@ -142,14 +142,14 @@ type Ran struct {
 	Value         []byte // that was written
 }
 
-// Ran adds what a piece did at a server to the transaction's set: an oracle, free of time.
-func (tx *Tx) Ran(x Ran) {
+// AddPieceEffect adds what a piece did at a server to the transaction's set: an oracle, free of time.
+func (tx *Tx) AddPieceEffect(x PieceEffect) {
 	a := tx.find(x.Table.ID, x.Key)
 	if a == nil {
 		a = tx.run.Add()
 		*a = Access{Table: x.Table, Key: x.Key, Machine: int16(x.Table.Store.Primary(x.Key)), State: Fetched, Version: x.Version, sum: x.Sum}
 		if x.Inserted {
-			a.State, a.Place, a.Blind = Missing, true, true
+			a.State, a.NewRow, a.Blind = Missing, true, true
 		}
 		tx.set = append(tx.set, a)
 	}
@@ -157,11 +157,11 @@ func (tx *Tx) Ran(x Ran) {
 		return
 	}
 	if a.Out == nil {
-		a.Out = tx.mem.take(Front + x.Table.ValueBytes())
+		a.Out = tx.mem.alloc(OutHeaderBytes + x.Table.ValueBytes())
 		tx.writes++
 	}
-	a.Out, a.Next = a.Out[:Front+len(x.Value)], x.Next
-	copy(a.Out[Front:], x.Value)
+	a.Out, a.Next = a.Out[:OutHeaderBytes+len(x.Value)], x.Next
+	copy(a.Out[OutHeaderBytes:], x.Value)
 }
 
 // Sum is that of a value for the history, 0 if it is not checked.
@@ -172,8 +172,8 @@ func (db *DB) Sum(t *Table, key uint64, value []byte) uint64 {
 	return 0
 }
 
-// Absent is the version of a record's absence while its gap has a version.
-func (t *Table) Absent(key uint64, gap uint32) uint64 { return t.lives.absent(key, gap) }
+// AbsentAtGap is the version of a record's absence while its gap has a version.
+func (t *Table) AbsentAtGap(key uint64, gap uint32) uint64 { return t.deletions.absentAtGap(key, gap) }
 
-// Born notes that the store has given a row to a record which a piece inserts.
-func (t *Table) Born(key uint64, ref store.Ref) { t.lives.begin(key, ref) }
+// NoteInsert notes that the store has given a row to a record which a piece inserts.
+func (t *Table) NoteInsert(key uint64, ref store.Ref) { t.deletions.noteInsert(key, ref) }

@@ -72,7 +72,7 @@ type Session interface {
 	// Start begins to fetch the newest record and does not wait.
 	Start(a *Access)
 	// Write is told that the body writes a record, when it does so first: one that was fetched, or, with
-	// Place, one that is missing. See Access for what may change until Commit.
+	// NewRow, one that is missing. See Access for what may change until Commit.
 	Write(a *Access) error
 	// Validate reports whether what the attempt has read is still so: an error of the body that follows from it
 	// counts only then. The attempt has no write set any more.
@@ -98,16 +98,16 @@ type Access struct {
 	Value   []byte // private copy of what was read
 	Out     []byte // if it is in the write set: 8 bytes for the protocol, then the value to be
 	Version uint64 // of what was read, for the history: see Table.Version and Tx.Lacks
-	Next    uint64 // of what is to be: see Updated and Deleted
+	Next    uint64 // of what is to be: see UpdatedVersion and DeletedVersion
 
-	// Place says that the record is missing and the attempt inserts it: the protocol calls the store's
-	// Insert at its primary, and Tx.Placed. If the body deletes it again, Place is false and Out nil.
-	Place bool
-	// Blind says that it was not looked up whether it is missing. If it is not, the protocol calls Tx.Clashed
-	// and aborts. Without Place a blind access is none.
+	// NewRow says that the record is missing and the attempt inserts it: the protocol calls the store's
+	// Insert at its primary, and Tx.NoteInsert. If the body deletes it again, NewRow is false and Out nil.
+	NewRow bool
+	// Blind says that it was not looked up whether it is missing. If it is not, the protocol calls Tx.InsertMetRecord
+	// and aborts. Without NewRow a blind access is none.
 	Blind bool
 	// Delete says that the attempt deletes a record that it has fetched: Out has no value. When the attempt has
-	// committed, the protocol calls the store's Remove at the primary, and Table.Deleted. If the body
+	// committed, the protocol calls the store's Remove at the primary, and Table.NoteDeletion. If the body
 	// inserts it again, Delete is false and Out has a value.
 	Delete bool
 
@@ -124,27 +124,27 @@ const (
 	Missing // there is no such record; where tables grow, the protocol has to see to it that this stays so
 )
 
-// Here says that the fetch of the record has ended.
-func (a *Access) Here() bool { return a.State >= Fetched }
+// Arrived says that the fetch of the record has ended.
+func (a *Access) Arrived() bool { return a.State >= Fetched }
 
-// Front is the bytes of Access.Out before the value.
-const Front = 8
+// OutHeaderBytes is the bytes of Access.Out before the value.
+const OutHeaderBytes = 8
 
 // Table is a table with what transactions ask of it often.
 type Table struct {
-	ID       uint8
-	Name     string
-	Store    store.Table
-	RowBytes int
-	Written  int  // leading bytes of a value that an update writes back
-	Constant bool // it is never written
-	Fixed    bool // records are neither inserted nor deleted
-	Grows    bool // else an insert of a record that has its row from the start is an update
-	Still    bool // both: a CPU's read may run ahead of the event order, for nothing changes
-	Cached   bool // location caches have it
-	touched  keySet
-	lives    lives
-	versions versions
+	ID             uint8
+	Name           string
+	Store          store.Table
+	RowBytes       int
+	Written        int  // leading bytes of a value that an update writes back
+	Constant       bool // it is never written
+	Fixed          bool // records are neither inserted nor deleted
+	AllowsInserts  bool // else an insert of a record that has its row from the start is an update
+	UnorderedReads bool // both: a CPU's read may run ahead of the event order, for nothing changes
+	Cached         bool // location caches have it
+	touched        keySet
+	deletions      deletions
+	versions       versions
 }
 
 // ValueBytes is the length of a value.
@@ -155,33 +155,37 @@ func (t *Table) Touch(key uint64) { t.touched.add(key) }
 
 // Version is the version, for the history, of a record that was found in a row with a stamp.
 func (t *Table) Version(key uint64, at store.Ref, stamp uint64) uint64 {
-	return t.lives.of(key, at, record.Counter(stamp))
+	return t.deletions.version(key, at, record.Counter(stamp))
 }
 
-// Updated is the version of a record that follows version when its row has a new stamp.
-func Updated(version, stamp uint64) uint64 { return version&^(oneLife-1) | record.Counter(stamp) }
-
-// Deleted is the version of a record with version after its deletion.
-func Deleted(version uint64) uint64 { return (version>>lifeShift + 1) << lifeShift }
-
-// Deleted notes that the store has removed a record which a committed transaction deleted.
-func (t *Table) Deleted(key uint64, x store.Change) { t.lives.end(key, x.Ref, x.After, 0) }
-
-// Collected notes that the store has removed a tombstone: absence keeps its version.
-func (t *Table) Collected(key uint64, x store.Change, version uint64) {
-	t.lives.end(key, x.Ref, x.After, version)
+// UpdatedVersion is the version of a record that follows version when its row has a new stamp.
+func UpdatedVersion(version, stamp uint64) uint64 {
+	return version&^(oneDeletion-1) | record.Counter(stamp)
 }
 
-// Reborn is the version of a record that is inserted again in a new row, where version is that of its absence.
-func Reborn(version, stamp uint64) uint64 {
-	if version&(oneLife-1) != 0 { // a tombstone was there, which was collected
-		version = Deleted(version)
+// DeletedVersion is the version of a record with version after its deletion.
+func DeletedVersion(version uint64) uint64 { return (version>>deletionShift + 1) << deletionShift }
+
+// NoteDeletion notes that the store has removed a record which a committed transaction deleted.
+func (t *Table) NoteDeletion(key uint64, x store.Change) { t.deletions.add(key, x.Ref, x.After, 0) }
+
+// NoteCollection notes that the store has removed a tombstone: absence keeps its version.
+func (t *Table) NoteCollection(key uint64, x store.Change, version uint64) {
+	t.deletions.add(key, x.Ref, x.After, version)
+}
+
+// ReinsertedVersion is the version of a record that is inserted again in a new row, where version is that of its absence.
+func ReinsertedVersion(version, stamp uint64) uint64 {
+	if version&(oneDeletion-1) != 0 { // a tombstone was there, which was collected
+		version = DeletedVersion(version)
 	}
-	return Updated(version, stamp)
+	return UpdatedVersion(version, stamp)
 }
 
-// Unborn is the version of a record's absence before the first version in a row.
-func (t *Table) Unborn(key uint64, before store.Ref) uint64 { return t.lives.unborn(key, before) }
+// AbsentBefore is the version of a record's absence before the first version in a row.
+func (t *Table) AbsentBefore(key uint64, before store.Ref) uint64 {
+	return t.deletions.absentBefore(key, before)
+}
 
 // What a session asks of its transaction.
 
@@ -197,5 +201,5 @@ func (tx *Tx) Failed() error { return tx.failed }
 // Writes counts the records of the write set.
 func (tx *Tx) Writes() int { return tx.writes }
 
-// Take is n bytes that stay where they are until the attempt ends.
-func (tx *Tx) Take(n int) []byte { return tx.mem.take(n) }
+// Alloc is n bytes that stay where they are until the attempt ends.
+func (tx *Tx) Alloc(n int) []byte { return tx.mem.alloc(n) }

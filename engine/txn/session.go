@@ -11,15 +11,15 @@ import (
 // snapshots are not of the kind that may be stale.
 const SessionGuarantee = "session-guarantee"
 
-// promises are what a client's snapshots must contain: an oracle, free of time.
-type promises struct {
-	written [ownWrites]own // the last ones
+// sessionGuarantees are what a client's snapshots must contain: an oracle, free of time.
+type sessionGuarantees struct {
+	written [ownWrites]ownWrite // the last ones
 	writes  uint64
 	point   []uint64 // at which a snapshot has read, by word the largest
 }
 
-// own is a version that the client has written.
-type own struct {
+// ownWrite is a version that the client has written.
+type ownWrite struct {
 	key     uint64
 	version uint64
 	table   uint8
@@ -28,14 +28,14 @@ type own struct {
 // ownWrites is how many of its own versions a client is held to.
 const ownWrites = 64
 
-func (p *promises) forget() { p.writes, p.point = 0, p.point[:0] }
+func (p *sessionGuarantees) forget() { p.writes, p.point = 0, p.point[:0] }
 
-// promise notes what an attempt that commits has written.
-func (tx *Tx) promise() {
-	p := tx.promises
+// noteOwnWrites notes what an attempt that commits has written.
+func (tx *Tx) noteOwnWrites() {
+	p := tx.guarantees
 	for _, a := range tx.set {
 		if a.Out != nil {
-			p.written[p.writes%ownWrites] = own{a.Key, a.Next, a.Table.ID}
+			p.written[p.writes%ownWrites] = ownWrite{a.Key, a.Next, a.Table.ID}
 			p.writes++
 		}
 	}
@@ -47,7 +47,7 @@ func (tx *Tx) ReadsAt(point []uint64) {
 	if tx.fresh == timestamp.Stale {
 		return
 	}
-	p := tx.promises
+	p := tx.guarantees
 	for len(p.point) < len(point) {
 		p.point = append(p.point, 0)
 	}
@@ -60,15 +60,15 @@ func (tx *Tx) ReadsAt(point []uint64) {
 	copy(p.point, point)
 }
 
-// keepPromises checks that a snapshot has what its client has written.
-func (tx *Tx) keepPromises() {
+// checkOwnWrites checks that a snapshot has what its client has written.
+func (tx *Tx) checkOwnWrites() {
 	if tx.fresh == timestamp.Stale {
 		return
 	}
-	p := tx.promises
+	p := tx.guarantees
 	for i := range min(p.writes, ownWrites) {
 		w := &p.written[i]
-		if a := tx.find(w.table, w.key); a != nil && !a.none() && a.Version < w.version {
+		if a := tx.find(w.table, w.key); a != nil && !a.readNothing() && a.Version < w.version {
 			tx.breach(fmt.Sprintf("a snapshot of coroutine %d read version %d of key %d of table %s, and had written version %d itself", tx.c.ID(), a.Version, a.Key, a.Table.Name, w.version))
 		}
 	}

@@ -21,7 +21,7 @@ func (cl *Client) freshness(readOnly bool) timestamp.Freshness {
 
 // chooseSession picks the session of the transaction that begins.
 func (tx *Tx) chooseSession() {
-	tx.run = tx.own
+	tx.run = tx.readWrite
 	if tx.readOnly && tx.snap != nil && tx.common.Timestamps.Versions() {
 		tx.run = tx.snap
 	}

@@ -113,7 +113,7 @@ func (s *staleness) measure(tx *Tx) {
 		return
 	}
 	for _, a := range tx.set {
-		if a.none() {
+		if a.readNothing() {
 			continue
 		}
 		at, ok := s.superseded(history.MakeKey(a.Table.ID, a.Key), a.Version)
@@ -167,9 +167,9 @@ func (db *DB) Restamped() {
 	clear(s.last)
 	s.first = s.next
 	for _, cl := range db.clients {
-		if cl != nil && cl.tx.promises != nil {
+		if cl != nil && cl.tx.guarantees != nil {
 			cl.tx.session = timestamp.Session{}
-			cl.tx.promises.forget()
+			cl.tx.guarantees.forget()
 		}
 	}
 	if r := db.opt.Recorder; r != nil {
@@ -194,10 +194,10 @@ func (tx *Tx) follow() {
 	switch s := tx.db.staleness; {
 	case tx.snapshot():
 		s.measure(tx)
-		tx.keepPromises()
+		tx.checkOwnWrites()
 	case tx.common.Timestamps.Versions():
 		s.decided(tx)
-		tx.promise()
+		tx.noteOwnWrites()
 	}
 }
 

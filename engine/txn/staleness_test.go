@@ -62,7 +62,7 @@ func newWatched(t interface {
 
 // client is a coroutine's transaction.
 func (w *watched) client() *Tx {
-	tx := &Tx{db: w.db, c: w.co, own: Session(nil), common: Settings{Timestamps: timestamp.Options{Scheme: "dst"}}, promises: new(promises)}
+	tx := &Tx{db: w.db, c: w.co, readWrite: Session(nil), common: Settings{Timestamps: timestamp.Options{Scheme: "dst"}}, guarantees: new(sessionGuarantees)}
 	tx.snap = &stubSession{}
 	return tx
 }

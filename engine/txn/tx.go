@@ -45,23 +45,23 @@ type Tx struct {
 	c   *r2.Co
 	run Session // of the transaction: own or snap
 
-	own, snap Session             // snap is nil where there are no snapshots
-	fresh     timestamp.Freshness // of a snapshot
-	session   timestamp.Session
-	stamped   bool // see Stamped
+	readWrite, snap Session             // snap is nil where there are no snapshots
+	fresh           timestamp.Freshness // of a snapshot
+	session         timestamp.Session
+	stamped         bool // see Stamped
 
 	// What is known of snapshots, see staleness.go and session.go.
-	stamp    timestamp.Stamp // of the attempt's writes
-	boundNS  int64           // on the staleness of the snapshot,
-	bounded  bool            // where there is one
-	promises *promises       // nil where there are no snapshots
+	stamp      timestamp.Stamp    // of the attempt's writes
+	boundNS    int64              // on the staleness of the snapshot,
+	bounded    bool               // where there is one
+	guarantees *sessionGuarantees // nil where there are no snapshots
 
-	typ      uint8
-	readOnly bool
-	open     bool  // it has begun and not ended
-	looks    bool  // before it inserts
-	empty    bool  // see Empty
-	failed   error // why the attempt cannot commit
+	typ               uint8
+	readOnly          bool
+	open              bool  // it has begun and not ended
+	checkBeforeInsert bool  // before it inserts
+	empty             bool  // see Empty
+	failed            error // why the attempt cannot commit
 
 	set     []*Access
 	byWord  map[uint64]*Access // of a large set, see find
@@ -108,7 +108,7 @@ func (tx *Tx) Read(table uint8, key uint64) ([]byte, error) {
 		return nil, err
 	}
 	if a.Out != nil {
-		return a.Out[Front : Front+a.Table.ValueBytes()], nil
+		return a.Out[OutHeaderBytes : OutHeaderBytes+a.Table.ValueBytes()], nil
 	}
 	return a.Value, nil
 }
@@ -120,7 +120,7 @@ func (tx *Tx) Update(table uint8, key uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Out[Front:], nil
+	return a.Out[OutHeaderBytes:], nil
 }
 
 // Inserts announces records that the body will insert: those that have their rows
@@ -128,7 +128,7 @@ func (tx *Tx) Update(table uint8, key uint64) ([]byte, error) {
 func (tx *Tx) Inserts(refs ...Ref) error {
 	first := len(tx.set)
 	for _, r := range refs {
-		if tx.failed != nil || tx.find(r.Table, r.Key) != nil || tx.blindly(r.Table, r.Key) {
+		if tx.failed != nil || tx.find(r.Table, r.Key) != nil || tx.insertsBlind(r.Table, r.Key) {
 			continue
 		}
 		if a, err := tx.add(r.Table, r.Key); err == nil {
@@ -153,9 +153,9 @@ func (tx *Tx) write(table uint8, key uint64, insert bool) (*Access, error) {
 		if err := tx.run.Write(a); err != nil {
 			return nil, tx.Fail(err)
 		}
-		a.Out = tx.mem.take(Front + len(a.Value))
-		copy(a.Out[Front:], a.Value)
-		a.Out = a.Out[:Front+a.Table.Written]
+		a.Out = tx.mem.alloc(OutHeaderBytes + len(a.Value))
+		copy(a.Out[OutHeaderBytes:], a.Value)
+		a.Out = a.Out[:OutHeaderBytes+a.Table.Written]
 		tx.writes++
 	}
 	return a, nil
@@ -233,10 +233,10 @@ func (f Future) Update() ([]byte, error) { return f.tx.Update(f.table, f.key) }
 // Int is Tx.GetInt of the record.
 func (f Future) Int() (int64, error) { return f.tx.GetInt(f.table, f.key) }
 
-// settle waits for what was announced and never awaited.
-func (tx *Tx) settle() error {
+// finishReads waits for what was announced and never awaited.
+func (tx *Tx) finishReads() error {
 	for i := range tx.set {
-		if !tx.set[i].Here() {
+		if !tx.set[i].Arrived() {
 			return tx.run.Fetch(i, true)
 		}
 	}
@@ -365,14 +365,14 @@ func (tx *Tx) add(table uint8, key uint64) (*Access, error) {
 // get returns the record, which the transaction may have inserted itself.
 func (tx *Tx) get(table uint8, key uint64, write, insert bool) (*Access, error) {
 	a, err := tx.look(table, key, write, insert)
-	if err == nil && a.gone() {
+	if err == nil && a.isAbsent() {
 		err = (*absent)(a)
 	}
 	return a, err
 }
 
-// gone says that the record is not there, as the transaction sees it.
-func (a *Access) gone() bool { return a.State == Missing && !a.Place || a.Delete }
+// isAbsent says that the record is not there, as the transaction sees it.
+func (a *Access) isAbsent() bool { return a.State == Missing && !a.NewRow || a.Delete }
 
 // look returns the access to a record when it is known whether the record is there.
 func (tx *Tx) look(table uint8, key uint64, write, insert bool) (*Access, error) {
@@ -392,8 +392,8 @@ func (tx *Tx) look(table uint8, key uint64, write, insert bool) (*Access, error)
 			return nil, err
 		}
 		a = added
-	} else if !a.Here() {
-		if err := tx.settle(); err != nil {
+	} else if !a.Arrived() {
+		if err := tx.finishReads(); err != nil {
 			return nil, err
 		}
 	}

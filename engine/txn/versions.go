@@ -81,10 +81,10 @@ func (tx *Tx) Install() {
 			continue
 		}
 		if a.Delete {
-			a.Next = Deleted(a.Version)
+			a.Next = DeletedVersion(a.Version)
 			continue
 		}
 		a.Table.versions.next(a.Key)
-		a.Next = Updated(a.Version, a.Table.versions.last(a.Key))
+		a.Next = UpdatedVersion(a.Version, a.Table.versions.last(a.Key))
 	}
 }

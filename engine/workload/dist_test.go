@@ -232,15 +232,15 @@ func TestTextIsLetters(t *testing.T) {
 // when a value is refused.
 func TestPopularity(t *testing.T) {
 	p, err := NewPopularity(1000, 0)
-	if err != nil || p.On() {
-		t.Fatalf("without a constant it is on %v: %v", p.On(), err)
+	if err != nil || p.Skewed() {
+		t.Fatalf("without a constant it is on %v: %v", p.Skewed(), err)
 	}
-	if err := p.Set(0.99); err != nil || !p.On() {
+	if err := p.Set(0.99); err != nil || !p.Skewed() {
 		t.Fatal(err)
 	}
 	for _, bad := range []any{2.0, 1, "0.5", nil} {
-		if p.Set(bad) == nil || !p.On() {
-			t.Errorf("%v is accepted, on %v", bad, p.On())
+		if p.Set(bad) == nil || !p.Skewed() {
+			t.Errorf("%v is accepted, on %v", bad, p.Skewed())
 		}
 	}
 	r := sim.New(sim.Options{Seed: 1}).Stream("popularity", 0)

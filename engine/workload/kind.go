@@ -155,13 +155,13 @@ func Anywhere(v knob.Values) int {
 
 // Records are those of a table, and what a transaction does to them on average.
 type Records struct {
-	Count   int64
-	Bytes   int     // of a value
-	Written int     // of them by an update; 0: all
-	Fixed   bool    // none is inserted or deleted
-	Taken   float64 // records that it reads or writes
-	Updated float64 // those of them that it writes
-	Local   int     // per cent of them on the client's machine
+	Count    int64
+	Bytes    int     // of a value
+	Written  int     // of them by an update; 0: all
+	Fixed    bool    // none is inserted or deleted
+	Accessed float64 // records that it reads or writes
+	Updated  float64 // those of them that it writes
+	Local    int     // per cent of them on the client's machine
 }
 
 // Footprint is that of small records; others have a PerSecond of their own. A row lies in one page, or in more by as much as it is
@@ -171,19 +171,19 @@ func (r Records) Footprint(v knob.Values) Footprint {
 	copies, index, row := int64(v.Int("replicas")), r.Count*kv.IndexBytes(v), int64(record.HeaderBytes+r.Bytes)
 	written, remote := cmp.Or(r.Written, r.Bytes), 1-float64(r.Local)/100
 	return Footprint{
-		Bytes: r.Count*row*copies + index, Buckets: index, Fixed: r.Fixed, Cached: r.Count, Rows: r.Count, Old: r.Count * int64(record.PlaceBytes(written)), Overwrites: r.Updated,
-		PerRequest: int64((r.Taken + r.Updated*float64(copies-1)) * float64(PageBytes+row)), PerLookups: int64(r.Taken * PageBytes),
-		Calls: remote*(r.Taken+2*r.Updated) + min(r.Updated, 1)*float64(copies-1), PerSecond: 500_000, PerWallMS: 20,
+		Bytes: r.Count*row*copies + index, Buckets: index, Fixed: r.Fixed, Cached: r.Count, Rows: r.Count, Old: r.Count * int64(record.SlotBytes(written)), Overwrites: r.Updated,
+		PerRequest: int64((r.Accessed + r.Updated*float64(copies-1)) * float64(PageBytes+row)), PerLookups: int64(r.Accessed * PageBytes),
+		Calls: remote*(r.Accessed+2*r.Updated) + min(r.Updated, 1)*float64(copies-1), PerSecond: 500_000, PerWallMS: 20,
 	}
 }
 
 // SmallRecords is the footprint of transactions that update two small records each, of any machine.
 func SmallRecords(v knob.Values, records int64, valueBytes int) Footprint {
-	return Records{Count: records, Bytes: valueBytes, Taken: 2, Updated: 2, Local: Anywhere(v)}.Footprint(v)
+	return Records{Count: records, Bytes: valueBytes, Accessed: 2, Updated: 2, Local: Anywhere(v)}.Footprint(v)
 }
 
-// Places is the footprint of raw requests of so many bytes to places of memory.
-func Places(bytes, each int64) Footprint {
+// RawFootprint is the footprint of raw requests of so many bytes to places of memory.
+func RawFootprint(bytes, each int64) Footprint {
 	return Footprint{Bytes: bytes, PerRequest: max(each, PageBytes), Calls: 1, PerSecond: 8_000_000, PerWallMS: 1_000}
 }
 

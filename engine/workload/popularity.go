@@ -38,8 +38,8 @@ func (p *Popularity) Set(value any) error {
 	return nil
 }
 
-// On says whether the constant is above 0.
-func (p *Popularity) On() bool { return p.zipf != nil }
+// Skewed says whether the constant is above 0.
+func (p *Popularity) Skewed() bool { return p.zipf != nil }
 
 // Draw draws an item.
 func (p *Popularity) Draw(r *r2.Rand) uint64 {

@@ -179,7 +179,7 @@ func (m *dimm) allocate(at sim.Time, tag uint64) (slot int32, start sim.Time) {
 		at = start
 		m.writeBack(at, v)
 	}
-	slot = m.buffer.take(tag)
+	slot = m.buffer.insert(tag)
 	m.xlines[slot] = xline{}
 	return slot, at
 }
@@ -237,7 +237,7 @@ func (m *dimm) translate(tag uint64) sim.Time {
 		m.pages.touch(i)
 		return 0
 	}
-	m.pages.take(page)
+	m.pages.insert(page)
 	m.count.TranslationMisses++
 	return m.t.translation
 }

@@ -74,8 +74,8 @@ func (l *lru) victim() int32 {
 	return l.nodes[head].prev
 }
 
-// take gives a tag that is not there a slot, as the most recently used.
-func (l *lru) take(tag uint64) int32 {
+// insert gives a tag that is not there a slot, as the most recently used.
+func (l *lru) insert(tag uint64) int32 {
 	i := l.victim()
 	if i == none {
 		i = l.used

@@ -421,7 +421,7 @@ func TestLRU(t *testing.T) {
 				if full := len(list) == slots; full != (v != none) || full && l.nodes[v].tag != list[slots-1] {
 					t.Fatalf("victim %d of %v", v, list)
 				}
-				l.take(tag)
+				l.insert(tag)
 				list = list[:min(len(list), slots-1)]
 			}
 			list = append([]uint64{tag}, list...)

@@ -28,7 +28,7 @@ func (kind) Make(cl *r2.Cluster, s store.Spec, h record.Header, p store.Placemen
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{spec: s, cl: cl, layout: layout, place: p}
+	t := &Table{spec: s, cl: cl, layout: layout, placement: p}
 	for m := range p.Partition.Servers() {
 		var copies []region
 		for i := range p.Replicas {
@@ -45,11 +45,11 @@ func (kind) Make(cl *r2.Cluster, s store.Spec, h record.Header, p store.Placemen
 
 // Table is an array of records on each server.
 type Table struct {
-	spec   store.Spec
-	cl     *r2.Cluster
-	layout record.Layout
-	place  store.Placement
-	rows   [][]region // by server; the primary's, then those of its backups
+	spec      store.Spec
+	cl        *r2.Cluster
+	layout    record.Layout
+	placement store.Placement
+	rows      [][]region // by server; the primary's, then those of its backups
 }
 
 // region is the rows of a server in the memory of one machine.
@@ -61,17 +61,17 @@ type region struct {
 
 // allocate makes room for the rows of a server.
 func (t *Table) allocate(server, machine int) (region, error) {
-	n, mem := max(1, t.place.Partition.Count(server)), t.cl.Mem(machine)
+	n, mem := max(1, t.placement.Partition.Count(server)), t.cl.Mem(machine)
 	bytes := n * uint64(t.layout.Stride)
 	a, err := mem.Alloc(host.Alloc{Name: "array." + t.spec.Name, Bytes: bytes})
 	if err != nil {
 		return region{}, err
 	}
-	for i := range t.place.Partition.Count(server) {
+	for i := range t.placement.Partition.Count(server) {
 		row := mem.Bytes(a+r2.Addr(i*uint64(t.layout.Stride)), t.layout.Bytes())
 		t.layout.Header.Init(row)
 		if t.spec.Init != nil {
-			t.spec.Init(t.place.Partition.Key(server, i), t.layout.Header.Value(row))
+			t.spec.Init(t.placement.Partition.Key(server, i), t.layout.Header.Value(row))
 		}
 	}
 	return region{machine, a, mem.Register(a, bytes, host.LocalWrite|host.RemoteRead|host.RemoteWrite|host.RemoteAtomic).RKey}, nil
@@ -84,17 +84,17 @@ func (t *Table) RowBytes() int { return t.layout.Bytes() }
 func (t *Table) Header() record.Header { return t.layout.Header }
 
 // Primary is the server that a key belongs to.
-func (t *Table) Primary(key uint64) int { return t.place.Partition.Primary(key) }
+func (t *Table) Primary(key uint64) int { return t.placement.Partition.Primary(key) }
 
 // Known reports whether there is such a record.
 func (t *Table) Known(key uint64) bool {
-	_, ok := t.place.Partition.Local(key)
+	_, ok := t.placement.Partition.Local(key)
 	return ok
 }
 
 // Find is where a record is.
 func (t *Table) Find(key uint64) (store.Location, bool) {
-	i, ok := t.place.Partition.Local(key)
+	i, ok := t.placement.Partition.Local(key)
 	return t.Location(key, store.NewRef(uint32(i), 0)), ok
 }
 
@@ -155,7 +155,7 @@ func (t *Table) LogRow(uint64, store.Ref) uint32 { return 0 }
 
 // BackupAddr is where the backup on a machine keeps a record.
 func (t *Table) BackupAddr(_ *r2.Co, machine int, key uint64, _ uint32) (r2.Addr, bool) {
-	i, ok := t.place.Partition.Local(key)
+	i, ok := t.placement.Partition.Local(key)
 	for _, at := range t.rows[t.Primary(key)][1:] {
 		if at.machine == machine {
 			return t.row(at, store.NewRef(uint32(i), 0)), ok
@@ -169,7 +169,7 @@ func (t *Table) AheadBackup(int, uint64, uint32) {}
 
 // Row copies the row of a record as it is now on a machine.
 func (t *Table) Row(machine int, key uint64, dst []byte) bool {
-	i, ok := t.place.Partition.Local(key)
+	i, ok := t.placement.Partition.Local(key)
 	for _, at := range t.rows[t.Primary(key)] {
 		if at.machine == machine && ok {
 			copy(dst, t.cl.Mem(machine).Bytes(t.row(at, store.NewRef(uint32(i), 0)), t.RowBytes()))

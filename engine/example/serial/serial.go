@@ -57,7 +57,7 @@ type protocol struct {
 	taken, tries uint64 // see gauges
 }
 
-var patience = metrics.NewGauge(metrics.Gauge{Part: "serial", Name: "taken", Label: "lock taken", Unit: "%", Kind: metrics.Share})
+var lockTaken = metrics.NewGauge(metrics.Gauge{Part: "serial", Name: "taken", Label: "lock taken", Unit: "%", Kind: metrics.Share})
 
 // Open makes the lock.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
@@ -91,7 +91,7 @@ func (p *protocol) Locked([]byte) (string, bool)   { return "", false }
 func (p *protocol) Backups(int) []int              { return nil }
 func (p *protocol) LogFull() uint64                { return 0 }
 func (p *protocol) Session(tx *txn.Tx) txn.Session { return &session{p: p, tx: tx, c: tx.Co()} }
-func (p *protocol) Gauges(r *metrics.Readings)     { r.Add(patience, float64(p.taken), float64(p.tries)) }
+func (p *protocol) Gauges(r *metrics.Readings)     { r.Add(lockTaken, float64(p.taken), float64(p.tries)) }
 
 // session runs the transactions of a coroutine.
 type session struct {
@@ -146,7 +146,7 @@ func (s *session) Abandon()          { s.end() }
 
 // Write refuses what the protocol cannot do.
 func (s *session) Write(a *txn.Access) error {
-	if a.Place || a.Delete {
+	if a.NewRow || a.Delete {
 		return errors.New("the serial protocol neither inserts nor deletes")
 	}
 	return nil

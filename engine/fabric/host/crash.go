@@ -40,7 +40,7 @@ func (m *Machine) Down() bool { return m.Mem.Down }
 // crash leaves in the memory what is persistent, and some of what is in flight.
 func (d *durability) crash() {
 	now := d.m.hosts.sim.Now()
-	d.settleAll(now)
+	d.applyAll(now)
 	flying := d.inFlight(now) // with their bytes, before these are gone
 	mem := d.m.Mem
 	for i := range d.list {

@@ -55,7 +55,7 @@ const (
 	setBytes = uint64(unsafe.Sizeof(llcSet{}))
 )
 
-func (s *tagSpace) take(sets uint64) ([]llcSet, error) {
+func (s *tagSpace) alloc(sets uint64) ([]llcSet, error) {
 	n := sets * setBytes
 	if n > uint64(len(s.free)) {
 		b, err := space.ReserveDense(max(n, tagBlock))
@@ -111,7 +111,7 @@ func (c *llc) find(s *llcSet, tag uint16) int {
 // recently, and says whether a dirty line had to leave.
 func (c *llc) insert(s *llcSet, tag uint16, allowed uint32) (way int, dirty bool) {
 	way = s.victim(s.unused(allowed))
-	return way, s.place(way, tag)
+	return way, s.fill(way, tag)
 }
 
 // victim is the way to use of some: the first that is empty, for no line has to leave it.
@@ -133,8 +133,8 @@ func (s *llcSet) unused(allowed uint32) uint32 {
 	return free
 }
 
-// place puts the tag into a way, and says whether a dirty line had to leave.
-func (s *llcSet) place(way int, tag uint16) (dirty bool) {
+// fill puts the tag into a way, and says whether a dirty line had to leave.
+func (s *llcSet) fill(way int, tag uint16) (dirty bool) {
 	shift := uint(way&3) << 4
 	w := &s.tags[way>>2]
 	bit := uint32(1) << way

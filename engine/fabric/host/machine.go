@@ -48,7 +48,7 @@ func (h *Hosts) Open(m *Machine, id int, t *profile.NodeType, most uint64) error
 	}
 	*m = Machine{ID: id, Type: t, Mem: mem, CPU: h.profile.CPUCosts(t), hosts: h, PerSocket: t.CoresPerSocket.Int(), SSD: newSSD(h.profile)}
 	for range t.Sockets.Int() {
-		sets, err := h.tags.take(llcSets(uint64(h.Scaled(t.LLC.Int()<<20)), t.LLCWays.Int()))
+		sets, err := h.tags.alloc(llcSets(uint64(h.Scaled(t.LLC.Int()<<20)), t.LLCWays.Int()))
 		if err != nil {
 			return fmt.Errorf("cache tags of machine %d: %w", id, err)
 		}
@@ -218,7 +218,7 @@ func (s *socket) warm(a space.Addr, n int, ways uint32, dirty bool) {
 			way, _ = s.llc.insert(set, tag, ways)
 		default:
 			way = s.NVM.pick(set, set.unused(ways))
-			set.place(way, tag)
+			set.fill(way, tag)
 			*s.NVM.owner(set, way) = uint32(l)
 		}
 		if dirty {

@@ -116,14 +116,14 @@ func (m *Memory) Alloc(a Alloc) (space.Addr, error) {
 		return 0, fmt.Errorf("memory of machine %d: %s: %w", m.Machine, a.Name, err)
 	}
 	m.top = from + size
-	m.settle(from, m.top, a.Socket)
+	m.setHome(from, m.top, a.Socket)
 	if a.Interleaved {
 		for p := from >> space.HugeShift; p < m.top>>space.HugeShift; p++ {
 			m.home[p] = uint8((uint64(a.Socket) + p - from>>space.HugeShift) % uint64(m.sockets))
 		}
 	}
 	if a.NVM {
-		m.place(from, a)
+		m.interleave(from, a)
 	}
 	words := int(m.top >> wordShift) // 2 MB are whole words
 	m.pending = slices.Grow(m.pending, words-len(m.pending))[:words]
@@ -159,11 +159,11 @@ func (m *Memory) Reserve(name string, bytes uint64, socket int) (space.Addr, err
 		return 0, &SpaceError{Machine: m.Machine, Name: name, Bytes: bytes, Free: free, All: space.MaxAddr}
 	}
 	m.reserve += space.RoundUp(bytes, 1<<space.HugeShift)
-	m.settle(from, m.reserve, socket)
+	m.setHome(from, m.reserve, socket)
 	return from, nil
 }
 
-func (m *Memory) settle(from, to space.Addr, socket int) {
+func (m *Memory) setHome(from, to space.Addr, socket int) {
 	if n := int(to >> space.HugeShift); n > len(m.home) {
 		m.home = append(m.home, make([]uint8, n-len(m.home))...)
 	}

@@ -73,7 +73,7 @@ func (m *Machine) equip() error {
 		x := &nvmSocket{dev: dev, rand: m.hosts.sim.Stream("fabric.llc", uint64(m.ID)<<8|uint64(k)),
 			ways: bits.OnesCount32(s.llc.all), first: unsafe.Pointer(&s.llc.sets[0]),
 			evictions: newHorizon(p.Evictions.Int()), arbiters: make([]arbiter, p.DIMMs.Int()),
-			path: p.Path.Time(), streamPath: p.StreamPath.Time(), Trackers: p.RemoteWrites.Int(), stream: p.StreamStore.Time(), merger: merger{places: make([]partialWrite, p.PartialWrites.Int())}, directory: p.Directory.Time(),
+			path: p.Path.Time(), streamPath: p.StreamPath.Time(), Trackers: p.RemoteWrites.Int(), stream: p.StreamStore.Time(), merger: merger{slots: make([]partialWrite, p.PartialWrites.Int())}, directory: p.Directory.Time(),
 			LinkLine: sim.Time(space.LineBytes+p.InterconnectOverhead.Int()) * p.Interconnect.PerKB() >> 10,
 			dimms:    m.Mem.nvm.dimms, unitShift: m.Mem.nvm.unitShift}
 		x.lines = make([]uint32, len(s.llc.sets)*x.ways)
@@ -139,7 +139,7 @@ func newHorizon(n int) horizon { return horizon{until: make([]sim.Time, n)} }
 // room is from when on the next place is free.
 func (h *horizon) room() sim.Time { return h.until[h.next] }
 
-func (h *horizon) take(until sim.Time) {
+func (h *horizon) book(until sim.Time) {
 	h.until[h.next] = until
 	h.last = max(h.last, until)
 	if h.next++; h.next == len(h.until) {
@@ -166,7 +166,7 @@ func (s *socket) fill(m *Machine, now sim.Time, line space.Addr, set *llcSet, ta
 		way = set.victim(free)
 	}
 	was := *x.owner(set, way)
-	dirty := set.place(way, tag)
+	dirty := set.fill(way, tag)
 	*x.owner(set, way) = uint32(line)
 	if !dirty {
 		return way, now
@@ -267,7 +267,7 @@ func (m *Machine) storeNVM(core int, s *socket, now sim.Time, first, last space.
 		way := s.llc.find(set, tag)
 		if way < 0 {
 			t = max(t, fills.room()-now)
-			fills.take(now + t + s.fetch(m, clock, l, far, true))
+			fills.book(now + t + s.fetch(m, clock, l, far, true))
 			t += s.claim(m, clock, l, set, tag, true)
 			way = s.llc.find(set, tag)
 		}
@@ -310,7 +310,7 @@ func (s *socket) note(now sim.Time, dl uint64) {
 		return
 	}
 	if taken := s.NVM.dev.Write(now, dl); taken > now {
-		s.NVM.evictions.take(taken)
+		s.NVM.evictions.book(taken)
 	}
 }
 
@@ -320,7 +320,7 @@ func (s *socket) claim(m *Machine, now sim.Time, line space.Addr, set *llcSet, t
 	e := &s.NVM.evictions
 	random = random && m.Mem.onNVM(line<<space.LineShift)
 	if _, left := s.fill(m, now, line, set, tag, s.llc.all, random); left > now {
-		e.take(left)
+		e.book(left)
 	}
 	return max(e.room()-now, 0)
 }

@@ -129,7 +129,7 @@ func overlay(to []byte, at space.Addr, from []byte, fromAt space.Addr) {
 
 // land notes that a memory controller accepts bytes lo to hi of a line.
 func (d *durability) land(at sim.Time, l space.Addr, lo, hi uint8) {
-	d.settle(d.m.hosts.sim.Now())
+	d.applyAccepted(d.m.hosts.sim.Now())
 	k, open := d.index[l]
 	if !open { // nothing has changed, or a crash came in between
 		return
@@ -144,10 +144,10 @@ func (d *durability) land(at sim.Time, l space.Addr, lo, hi uint8) {
 	d.ring[i] = w
 }
 
-// settle applies the writes that were accepted before now, and forgets lines
+// applyAccepted applies the writes that were accepted before now, and forgets lines
 // that are persistent again. Those of this very instant stay, for their bytes may
 // not have moved.
-func (d *durability) settle(now sim.Time) {
+func (d *durability) applyAccepted(now sim.Time) {
 	for d.head < len(d.ring) && d.ring[d.head].at < now {
 		w := &d.ring[d.head]
 		d.head++
@@ -235,7 +235,7 @@ func (d *durability) inFlight(now sim.Time) (all []piece) {
 		}
 		g := &s.NVM.merger
 		for i := g.performed; i != g.next; i++ {
-			if w := g.place(i); w.read { // else it is among the steps
+			if w := g.slot(i); w.read { // else it is among the steps
 				part(w)
 			}
 		}
@@ -263,9 +263,9 @@ func (d *durability) inRNIC(all []piece) []piece {
 	return all
 }
 
-// settleAll applies what was accepted up to and including now.
-func (d *durability) settleAll(now sim.Time) {
-	d.settle(now + 1)
+// applyAll applies what was accepted up to and including now.
+func (d *durability) applyAll(now sim.Time) {
+	d.applyAccepted(now + 1)
 	d.checkPlaces(now)
 }
 
@@ -277,7 +277,7 @@ func (m *Machine) Where(a space.Addr) Place {
 		return Persistent
 	}
 	now := m.hosts.sim.Now()
-	d.settleAll(now)
+	d.applyAll(now)
 	for _, p := range d.inFlight(now) {
 		if p.line == l {
 			return InFlight
@@ -303,7 +303,7 @@ func (m *Machine) AfterCrash(a space.Addr, n int, r *sim.Rand) []byte {
 		return out
 	}
 	now := m.hosts.sim.Now()
-	d.settleAll(now)
+	d.applyAll(now)
 	for l, last := space.Lines(a, n); l <= last; l++ {
 		b := d.line(l)
 		overlay(out, a, b[:], l<<space.LineShift)

@@ -61,10 +61,10 @@ func (x *nvmSpace) check(machine int, a Alloc) error {
 	return nil
 }
 
-// place gives an allocation its lines of the device: those of the DIMMs in turn,
+// interleave gives an allocation its lines of the device: those of the DIMMs in turn,
 // or of one alone, where it takes as many rows as it has interleaving units. Rows
 // cost nothing.
-func (m *Memory) place(from space.Addr, a Alloc) {
+func (m *Memory) interleave(from space.Addr, a Alloc) {
 	x := &m.nvm
 	if n := int(m.top >> space.HugeShift); n > len(x.pages) {
 		x.pages = append(x.pages, make([]nvmPage, n-len(x.pages))...)

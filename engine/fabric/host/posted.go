@@ -162,7 +162,7 @@ type partialWrite struct {
 	s     *socket // of the memory
 	line  space.Addr
 	entry uint32
-	place uint64
+	slot  uint64
 	far   sim.Time
 	lo    uint8 // bytes of the line that are written
 	hi    uint8
@@ -174,22 +174,22 @@ type partialWrite struct {
 // some at once, but PCIe's writes are performed in order: one that has its line
 // waits for those before it, and keeps its place meanwhile.
 type merger struct {
-	places                 []partialWrite
+	slots                  []partialWrite
 	ended, performed, next uint64 // [ended, performed) are on their way to memory, [performed, next) are read
 	waiting                []partialWrite
 }
 
-func (g *merger) place(i uint64) *partialWrite { return &g.places[i%uint64(len(g.places))] }
+func (g *merger) slot(i uint64) *partialWrite { return &g.slots[i%uint64(len(g.slots))] }
 
 // merge begins a partial write at the root complex of an RNIC, or lets it wait.
 func (h *Hosts) merge(w partialWrite) {
 	g := &w.nic.root().merger
-	if g.next-g.ended == uint64(len(g.places)) {
+	if g.next-g.ended == uint64(len(g.slots)) {
 		g.waiting = append(g.waiting, w)
 		return
 	}
-	w.place = g.next
-	*g.place(g.next) = w
+	w.slot = g.next
+	*g.slot(g.next) = w
 	g.next++
 	now := h.sim.Now()
 	at := w.s.NVM.dev.Read(now, w.nic.host.Mem.DeviceLine(w.line)) + h.Cost.LLCDMA
@@ -202,9 +202,9 @@ func (h *Hosts) merge(w partialWrite) {
 // merged: the line is there.
 func (h *Hosts) merged(w partialWrite) {
 	g := &w.nic.root().merger
-	g.place(w.place).read = true
-	for g.performed != g.next && g.place(g.performed).read {
-		w := *g.place(g.performed)
+	g.slot(w.slot).read = true
+	for g.performed != g.next && g.slot(g.performed).read {
+		w := *g.slot(g.performed)
 		g.performed++
 		h.perform(w)
 	}
@@ -233,14 +233,14 @@ func (h *Hosts) perform(w partialWrite) {
 		h.later(at, nvmOp{stage: partDone, part: w})
 		return
 	}
-	h.taken(w)
+	h.freeSlots(w)
 }
 
-// taken gives the places of partial writes that are over to those that wait.
-func (h *Hosts) taken(w partialWrite) {
+// freeSlots gives the places of partial writes that are over to those that wait.
+func (h *Hosts) freeSlots(w partialWrite) {
 	g := &w.nic.root().merger
-	g.place(w.place).done = true
-	for g.ended != g.performed && g.place(g.ended).done {
+	g.slot(w.slot).done = true
+	for g.ended != g.performed && g.slot(g.ended).done {
 		g.ended++
 		if len(g.waiting) > 0 {
 			next := g.waiting[0]
@@ -262,7 +262,7 @@ func (s *socket) allocateDMA(m *Machine, now sim.Time, line space.Addr) (taken s
 		var left sim.Time
 		if way, left = s.fill(m, now, line, set, tag, s.llc.ddio, m.Mem.onNVM(line<<space.LineShift)); left > now {
 			taken = max(now, e.room())
-			e.take(left)
+			e.book(left)
 		}
 	}
 	set.ref |= 1 << way
@@ -304,7 +304,7 @@ func (m *Machine) dmaLine(n *Port, s *socket, now sim.Time, l space.Addr, partia
 		switch {
 		case !nvm:
 			s.dram(now, l)
-		case len(n.root().merger.places) > 0:
+		case len(n.root().merger.slots) > 0:
 			return Unknown, true
 		}
 	}
@@ -383,6 +383,6 @@ func (h *Hosts) onOp(i uint32) {
 	case partRead:
 		h.merged(op.part)
 	default:
-		h.taken(op.part)
+		h.freeSlots(op.part)
 	}
 }

@@ -49,12 +49,12 @@ func (m *Machine) Atomic(core int, now sim.Time, a space.Addr) sim.Time {
 		*x = sharedLine{copies: copyOf(core), from: uint16(core)}
 		return own
 	}
-	return max(own, x.take(m, core, now, own))
+	return max(own, x.acquire(m, core, now, own))
 }
 
-// take moves the line to a core that changes it, and returns how long it waits: 0 if the line is
+// acquire moves the line to a core that changes it, and returns how long it waits: 0 if the line is
 // its own. needs is what it does with the line at least.
-func (x *sharedLine) take(m *Machine, core int, now, needs sim.Time) sim.Time {
+func (x *sharedLine) acquire(m *Machine, core int, now, needs sim.Time) sim.Time {
 	if x.copies == copyOf(core) {
 		return 0
 	}
@@ -91,7 +91,7 @@ func (m *Machine) sharing(core int, now sim.Time, a space.Addr, n int, store boo
 		switch {
 		case m.shared.line[k] != uint32(l):
 		case store:
-			t = max(t, m.shared.state[k].take(m, core, now, 0))
+			t = max(t, m.shared.state[k].acquire(m, core, now, 0))
 		default:
 			t = max(t, m.shared.state[k].look(m, core, now))
 		}

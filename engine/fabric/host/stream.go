@@ -42,7 +42,7 @@ func (m *Machine) Await(core int, drained bool, kind sim.Kind, arg uint32) (done
 		return true
 	}
 	w := &m.streams[core]
-	if w.settled(drained) {
+	if w.empty(drained) {
 		return true
 	}
 	w.waits, w.drained, w.kind, w.arg = true, drained, kind, arg
@@ -52,7 +52,7 @@ func (m *Machine) Await(core int, drained bool, kind sim.Kind, arg uint32) (done
 // Streaming says whether lines of a core's write-combining buffers have not been
 // taken by memory.
 func (m *Machine) Streaming(core int) bool {
-	return m.streams != nil && !m.streams[core].settled(true)
+	return m.streams != nil && !m.streams[core].empty(true)
 }
 
 // StoresBy is when the lines are there to which a core has stored until now.
@@ -63,7 +63,7 @@ func (m *Machine) StoresBy(core int) sim.Time {
 	return m.streams[core].fills.last
 }
 
-func (w *stream) settled(drained bool) bool {
+func (w *stream) empty(drained bool) bool {
 	return w.head == len(w.queue) && (!drained || w.held == 0)
 }
 
@@ -130,7 +130,7 @@ func (s *socket) arrive(h *Hosts, now sim.Time, l ntLine) {
 func (w *stream) accepted() {
 	w.held--
 	w.issue()
-	if w.waits && w.settled(w.drained) {
+	if w.waits && w.empty(w.drained) {
 		w.waits = false
 		h := w.machine.hosts
 		h.sim.At(h.sim.Now(), w.kind, w.arg)

@@ -96,7 +96,7 @@ func (w *Writer) add(a *Attempt) {
 	if len(e.queue) >= e.flushAt {
 		w.flush(w.horizon())
 		if len(e.queue) > w.opt.Held {
-			w.hurry()
+			w.flushBegun()
 		}
 		e.flushAt = len(e.queue) + worthFlushing
 	}
@@ -129,7 +129,7 @@ func (w *Writer) horizon() int64 {
 }
 
 // flushBegun writes the beginnings of attempts that hold the others back, without a value.
-func (w *Writer) hurry() {
+func (w *Writer) flushBegun() {
 	h := w.events.newest - w.opt.Skew
 	for i := range w.events.sessions {
 		if s := &w.events.sessions[i]; s.active && !s.early && s.begin < h {

@@ -171,7 +171,7 @@ func (t *Tree) initial(i int) *node {
 	return x
 }
 
-func (t *Tree) take(leaf bool) int32 {
+func (t *Tree) allocNode(leaf bool) int32 {
 	fresh := &node{leaf: leaf, next: none, prev: none}
 	if k := len(t.free); k > 0 {
 		i := t.free[k-1]
@@ -315,7 +315,7 @@ func (t *Tree) Insert(key, val uint64) bool {
 
 // split makes a right sibling and moves half of the node there; nothing if keys only ever come at the end.
 func (t *Tree) split(at int32, atEnd bool) (right int32) {
-	right = t.take(t.node(at).leaf)
+	right = t.allocNode(t.node(at).leaf)
 	n, r := t.node(at), t.node(right)
 	if !atEnd {
 		r.n = copy(r.keys[:], n.keys[Fanout/2:])
@@ -339,7 +339,7 @@ func (t *Tree) split(at int32, atEnd bool) (right int32) {
 // addChild hangs a new node behind the child that the path took.
 func (t *Tree) addChild(key uint64, child int32) {
 	if len(t.path) == 0 {
-		root := t.take(false)
+		root := t.allocNode(false)
 		n := t.node(root)
 		n.insert(0, 0, uint64(t.root))
 		n.insert(1, key, uint64(child))
@@ -384,15 +384,15 @@ func (t *Tree) Remove(key uint64) bool {
 func (t *Tree) unlink(at int32, n *node) {
 	if n.prev != none {
 		t.node(n.prev).next = n.next
-		t.gone(at, n.prev)
+		t.reportMerge(at, n.prev)
 	}
 	if n.next != none {
 		t.node(n.next).prev = n.prev
-		t.gone(at, n.next)
+		t.reportMerge(at, n.next)
 	}
 }
 
-func (t *Tree) gone(leaf, into int32) {
+func (t *Tree) reportMerge(leaf, into int32) {
 	if t.Watch != nil {
 		t.Watch.Gone(leaf, into)
 	}

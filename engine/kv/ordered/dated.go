@@ -16,9 +16,9 @@ type Dated struct {
 	*Table
 	visible func(stamp uint64, point []uint64) bool
 	parts   []datedPart
-	ended   []endings  // by server
-	guards  []r2.Addr  // by server, reserved
-	claims  []claiming // by server: scratch of handlers
+	ended   []lifetimeEnds // by server
+	guards  []r2.Addr      // by server, reserved
+	claims  []claiming     // by server: scratch of handlers
 }
 
 const guardBytes = 8
@@ -26,28 +26,28 @@ const guardBytes = 8
 // datedPart is what a part has beside its tree.
 type datedPart struct {
 	t       *Dated
-	guards  []uint64         // by leaf
-	retired map[uint64]lives // of keys that had lives which are still needed: looked up only
-	point   []uint64         // of the scan under way, nil: what is there now
+	guards  []uint64             // by leaf
+	retired map[uint64]lifetimes // of keys that had lives which are still needed: looked up only
+	point   []uint64             // of the scan under way, nil: what is there now
 	splits  func(leaf, right int32)
 }
 
-// lives are those of a key that have ended and are not collected: from first on, each with the next one. Then comes one that
+// lifetimes are those of a key that have ended and are not collected: from first on, each with the next one. Then comes one that
 // has not ended, or none.
-type lives struct {
+type lifetimes struct {
 	first, last uint64 // endings, counted from 1
 	on          bool
 }
 
-// ending is the end of a life.
-type ending struct {
+// lifetimeEnd is the end of a life.
+type lifetimeEnd struct {
 	part, key, value, stamp uint64
 	next                    uint64 // of the key
 }
 
-// endings are those of a server, in the order in which they came.
-type endings struct {
-	list        []ending // ending i at i mod the length, which is a power of two
+// lifetimeEnds are those of a server, in the order in which they came.
+type lifetimeEnds struct {
+	list        []lifetimeEnd // ending i at i mod the length, which is a power of two
 	first, next uint64
 }
 
@@ -59,14 +59,14 @@ type claiming struct {
 
 // date makes a table dated.
 func (t *Table) date(visible func(stamp uint64, point []uint64) bool) error {
-	d := &Dated{Table: t, visible: visible, parts: make([]datedPart, t.spec.Parts), ended: make([]endings, t.spec.Servers), claims: make([]claiming, t.spec.Servers)}
+	d := &Dated{Table: t, visible: visible, parts: make([]datedPart, t.spec.Parts), ended: make([]lifetimeEnds, t.spec.Servers), claims: make([]claiming, t.spec.Servers)}
 	for m := range t.spec.Servers {
 		a, err := t.cl.Mem(m).Reserve("ordered."+t.spec.Name+".guards", t.share*t.spec.Nodes*guardBytes, 0)
 		if err != nil {
 			return fmt.Errorf("ordered table %s: %w", t.spec.Name, err)
 		}
 		d.guards = append(d.guards, a)
-		d.ended[m] = endings{list: make([]ending, 64), first: 1, next: 1}
+		d.ended[m] = lifetimeEnds{list: make([]lifetimeEnd, 64), first: 1, next: 1}
 	}
 	t.dated = d
 	t.cl.OnSpoil(func(m int) {
@@ -111,7 +111,7 @@ func (p *datedPart) guard(leaf int32) *uint64 {
 // none any more.
 func (p *datedPart) at(part, key, now uint64) (value uint64, ok bool) {
 	l := p.retired[key]
-	if l == (lives{}) {
+	if l == (lifetimes{}) {
 		return now, true
 	}
 	if p.point != nil {
@@ -125,12 +125,12 @@ func (p *datedPart) at(part, key, now uint64) (value uint64, ok bool) {
 	return now, l.on
 }
 
-func (q *endings) at(i uint64) *ending { return &q.list[i&uint64(len(q.list)-1)] }
+func (q *lifetimeEnds) at(i uint64) *lifetimeEnd { return &q.list[i&uint64(len(q.list)-1)] }
 
 // add appends an ending and returns its number.
-func (q *endings) add(e ending) uint64 {
+func (q *lifetimeEnds) add(e lifetimeEnd) uint64 {
 	if n := uint64(len(q.list)); q.next-q.first == n {
-		grown := endings{list: make([]ending, 2*n)}
+		grown := lifetimeEnds{list: make([]lifetimeEnd, 2*n)}
 		for i := q.first; i < q.next; i++ {
 			*grown.at(i) = *q.at(i)
 		}
@@ -230,7 +230,7 @@ func (t *Dated) enterLocal(c *r2.Co, part, key, value uint64) (guard uint64, err
 	l := p.retired[key]
 	var leaf int32
 	switch {
-	case l != (lives{}): // it is in the tree
+	case l != (lifetimes{}): // it is in the tree
 		if l.on {
 			err = ErrExists
 			x.Get(key)
@@ -259,9 +259,9 @@ func (t *Dated) retireLocal(c *r2.Co, part, key, stamp uint64) error {
 	x, p := t.tree(part), &t.parts[part]
 	value, ok := x.Get(key)
 	l := p.retired[key]
-	if ok = ok && (l == (lives{}) || l.on); ok {
+	if ok = ok && (l == (lifetimes{}) || l.on); ok {
 		q := &t.ended[t.Primary(part)]
-		i := q.add(ending{part: part, key: key, value: value, stamp: stamp})
+		i := q.add(lifetimeEnd{part: part, key: key, value: value, stamp: stamp})
 		if l.first == 0 {
 			l.first = i
 		} else {
@@ -278,9 +278,9 @@ func (t *Dated) retireLocal(c *r2.Co, part, key, stamp uint64) error {
 }
 
 // remember keeps the lives of a key, and has scans pass over keys that have none at their point.
-func (p *datedPart) remember(part, key uint64, l lives) {
+func (p *datedPart) remember(part, key uint64, l lifetimes) {
 	if p.retired == nil {
-		p.retired = map[uint64]lives{}
+		p.retired = map[uint64]lifetimes{}
 		p.t.trees[part].Skip = func(key uint64) bool {
 			_, ok := p.at(part, key, 0)
 			return !ok
@@ -319,7 +319,7 @@ func (t *Dated) collect(c *r2.Co, visible func(stamp uint64) bool) {
 }
 
 // forget takes the first ending of a server, and where nothing is left of the key, its entry: then it is true.
-func (t *Dated) forget(q *endings) (gone bool) {
+func (t *Dated) forget(q *lifetimeEnds) (gone bool) {
 	e := q.at(q.first)
 	q.first++
 	p := &t.parts[e.part]
@@ -351,7 +351,7 @@ func (t *Dated) restamp() {
 // live leaves out what was retired.
 func (t *Dated) live(part uint64, f func(Entry)) func(Entry) {
 	return func(e Entry) {
-		if l := t.parts[part].retired[e.Key]; l == (lives{}) || l.on {
+		if l := t.parts[part].retired[e.Key]; l == (lifetimes{}) || l.on {
 			f(e)
 		}
 	}

@@ -126,7 +126,7 @@ func (t *Table) insertLocal(c *r2.Co, part, key, value uint64) error {
 // deleteLocal takes an entry out on the part's server.
 func (t *Table) deleteLocal(c *r2.Co, part, key uint64) error {
 	t.bump(c, part)
-	if t.dated != nil && t.dated.parts[part].retired[key] != (lives{}) {
+	if t.dated != nil && t.dated.parts[part].retired[key] != (lifetimes{}) {
 		return t.dated.end(c, part, key)
 	}
 	x := t.tree(part)

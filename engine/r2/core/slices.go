@@ -205,7 +205,7 @@ func (sys *System) shareOf(m, core int) *timeslices {
 		sys.kWake = sys.Sim.Register("r2.wake", func(a uint32) { sys.threads[a].wake() })
 	}
 	mc := sys.machines[m]
-	place, _ := mc.hw.Place(core)
+	place, _ := mc.hw.Assign(core)
 	for _, s := range mc.shares {
 		if s.core == place {
 			return s

@@ -31,7 +31,7 @@ const Table = 1
 // Types of transactions.
 const (
 	move = iota
-	take
+	remove
 	put
 	count
 	look

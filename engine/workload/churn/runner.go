@@ -41,7 +41,7 @@ type held struct{ token, count uint64 }
 // Runner makes a coroutine's client.
 func (w *Churn) Runner(c *r2.Co) workload.Runner {
 	r := &runner{w: w, client: w.db.Client(c)}
-	r.bodies = []func(tx *txn.Tx) error{move: r.move, take: r.take, put: r.put, count: r.count, look: r.look, lookOne: r.lookOne}
+	r.bodies = []func(tx *txn.Tx) error{move: r.move, remove: r.removeToken, put: r.put, count: r.count, look: r.look, lookOne: r.lookOne}
 	w.runners = append(w.runners, r)
 	return r
 }
@@ -54,7 +54,7 @@ func (r *runner) Next() error {
 		return workload.Done(r.client.Run(uint8(typ), false, body))
 	}
 	if typ == put && len(r.pocket) == 0 {
-		typ = take
+		typ = remove
 	}
 	r.typ, r.which, r.again = typ, rand.Uint64n(2), rand.Uint64n(4) == 0
 	for i := range r.pairs {
@@ -85,7 +85,7 @@ func (r *runner) judge() {
 	if !r.wrote {
 		return
 	}
-	if r.typ == take {
+	if r.typ == remove {
 		r.pocket = append(r.pocket, r.hand)
 		return
 	}
@@ -180,8 +180,8 @@ func (r *runner) fill(tx *txn.Tx, slot uint64, t held) error {
 	return nil
 }
 
-// take takes the token of a pair out.
-func (r *runner) take(tx *txn.Tx) error {
+// removeToken takes the token of a pair out.
+func (r *runner) removeToken(tx *txn.Tx) error {
 	if err := r.begin(tx, 1); err != nil {
 		return err
 	}

@@ -193,13 +193,13 @@ func (w *Ring) Check() []workload.Invariant {
 		case key != 0 && i == w.opt.Keys:
 			inv.OK, inv.Text = false, fmt.Sprintf("after %d steps from key 0 the ring is at %d", i, key)
 		case key == 0:
-			return []workload.Invariant{inv, w.whole()}
+			return []workload.Invariant{inv, w.isOneRing()}
 		}
 	}
-	return []workload.Invariant{inv, w.whole()}
+	return []workload.Invariant{inv, w.isOneRing()}
 }
 
-func (w *Ring) whole() workload.Invariant {
+func (w *Ring) isOneRing() workload.Invariant {
 	inv := workload.Invariant{Name: "cycle.whole", OK: w.torn == 0, Rule: "no transaction that committed saw parts of two versions of a record"}
 	if !inv.OK {
 		inv.Text = fmt.Sprintf("%d committed transactions saw a torn value", w.torn)

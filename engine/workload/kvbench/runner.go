@@ -12,17 +12,17 @@ import (
 
 // runner is one coroutine's client.
 type runner struct {
-	b      *Bench
-	c      *r2.Co
-	kv     store.KVClient
-	number int // among the clients
-	seq    uint32
-	after  workload.Break
-	value  []byte
-	pairs  []store.Pair
-	own    [recentKeys]uint64 // keys that it inserted, the n-th in place n modulo their number
-	n      uint64
-	turn   r2.Time // of its next INSERT, where they come at a rate; 0: it has none yet
+	b        *Bench
+	c        *r2.Co
+	kv       store.KVClient
+	number   int // among the clients
+	seq      uint32
+	after    workload.Break
+	value    []byte
+	pairs    []store.Pair
+	inserted [recentKeys]uint64 // keys that it inserted, the n-th in place n modulo their number
+	n        uint64
+	turn     r2.Time // of its next INSERT, where they come at a rate; 0: it has none yet
 }
 
 // Runner makes a coroutine's client.
@@ -174,7 +174,7 @@ func (r *runner) insert() (ok bool, err error) {
 	}
 	r.b.check.end(key, x, begin, r.c.Now(), ok)
 	if ok {
-		r.own[r.n%recentKeys] = key
+		r.inserted[r.n%recentKeys] = key
 		r.n++
 	}
 	return ok, nil
@@ -209,11 +209,11 @@ func (r *runner) key() uint64 {
 		return b.keys.Key(b.scatter.At(b.zipf.Draw(rand)))
 	case Latest:
 		if own > 0 {
-			return r.own[(r.n-1-b.recent.Draw(rand)%own)%recentKeys]
+			return r.inserted[(r.n-1-b.recent.Draw(rand)%own)%recentKeys]
 		}
 	}
 	if i := rand.Uint64n(n + own); i >= n {
-		return r.own[i-n]
+		return r.inserted[i-n]
 	}
 	return b.keys.Key(rand.Uint64n(n))
 }

@@ -147,7 +147,7 @@ func (w *Script) Check() []workload.Invariant {
 	answers := workload.Invariant{Name: "kvscript.answers", Rule: "for each key there is an order of the requests, each between its begin and its end, that gives the answers and what the store holds at rest"}
 	value, now := make([]byte, w.o.ValueBytes), w.report.Env.Cluster.Now()
 	for _, key := range w.keys {
-		look := operation{client: nobody, begin: now, end: now}
+		look := operation{client: noClient, begin: now, end: now}
 		if w.kv.Find(key, value) {
 			look.value = w.parseValue(key, value)
 		}

@@ -79,7 +79,7 @@ func TestOrderedIsFast(t *testing.T) {
 		at := r2.Time(i / mostClients)
 		ops = append(ops, operation{kind: update, value: initial + 1 + state(i), done: true, begin: 10 * at, end: 10*at + 9, client: i % mostClients})
 	}
-	look := operation{kind: get, value: initial, begin: 2000, end: 2000, client: nobody}
+	look := operation{kind: get, value: initial, begin: 2000, end: 2000, client: noClient}
 	if ordered(append(ops, look), initial) {
 		t.Error("what was overwritten is there")
 	}
@@ -141,7 +141,7 @@ func TestRefutations(t *testing.T) {
 		}, "has key 25, which no client inserted"},
 		{"a lost key", func(w *Script, _ *runner) {
 			w.ops[20] = append(w.ops[20], operation{kind: get, client: 2, begin: 1_500_000, end: 2_000_000})
-			w.judge(20, operation{kind: get, value: initial, client: nobody, begin: 3_000_000, end: 3_000_000})
+			w.judge(20, operation{kind: get, value: initial, client: noClient, begin: 3_000_000, end: 3_000_000})
 		}, "key 20: GET of client 2 from 1.500 to 2.000 us did not find it; the store's contents at rest: saw the initial value"},
 	} {
 		w, err := New(Options{Script: "10 20 30: g20 u20; s10+3", ValueBytes: 16})

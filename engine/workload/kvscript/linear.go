@@ -55,14 +55,14 @@ func (o *operation) String() string {
 	case o.done:
 		answer = "wrote " + o.value.String()
 	}
-	if o.client == nobody {
+	if o.client == noClient {
 		return "the store's contents at rest: " + answer
 	}
 	return fmt.Sprintf("%s of client %d from %.3f to %.3f us %s", strings.ToUpper(kindNames[o.kind]), o.client, us(o.begin), us(o.end), answer)
 }
 
 // noClient stands for the client where the contents are checked at the end.
-const nobody = -1
+const noClient = -1
 
 func (s state) String() string {
 	if s == initial {
@@ -77,22 +77,22 @@ func us(t r2.Time) float64 { return float64(t) / 1e6 }
 // end. There are at most 64.
 type order struct {
 	ops  []operation
-	seen map[place]bool
+	seen map[searchState]bool
 }
 
-// place is what is left to order, and what the key is by then. Of two ways to get there the second leads nowhere else.
-type place struct {
+// searchState is what is left to order, and what the key is by then. Of two ways to get there the second leads nowhere else.
+type searchState struct {
 	done  uint64
 	state state
 }
 
 // ordered says whether there is one.
 func ordered(ops []operation, start state) bool {
-	x := order{ops: ops, seen: map[place]bool{}}
-	return x.from(place{state: start})
+	x := order{ops: ops, seen: map[searchState]bool{}}
+	return x.from(searchState{state: start})
 }
 
-func (x *order) from(p place) bool {
+func (x *order) from(p searchState) bool {
 	if p.done == 1<<len(x.ops)-1 {
 		return true
 	}
@@ -111,7 +111,7 @@ func (x *order) from(p place) bool {
 		if p.done&(1<<i) != 0 || o.begin > first {
 			continue
 		}
-		if next, ok := o.step(p.state); ok && x.from(place{p.done | 1<<i, next}) {
+		if next, ok := o.step(p.state); ok && x.from(searchState{p.done | 1<<i, next}) {
 			return true
 		}
 	}

@@ -23,14 +23,14 @@ type runner struct {
 // then come the machines' second threads, and then the threads' second coroutines.
 func (w *Script) Runner(c *r2.Co) workload.Runner {
 	r := &runner{w: w, c: c, kv: w.kv.Client(c), value: make([]byte, w.o.ValueBytes)}
-	if n := w.place(c); n < len(w.script.clients) {
+	if n := w.clientIndex(c); n < len(w.script.clients) {
 		r.number, r.list = n+1, w.script.clients[n]
 	}
 	return r
 }
 
-// place is the number of a coroutine among the clients.
-func (w *Script) place(c *r2.Co) (n int) {
+// clientIndex is the number of a coroutine among the clients.
+func (w *Script) clientIndex(c *r2.Co) (n int) {
 	cl, threads := c.Cluster(), 0
 	for m, end := w.report.Env.Clients(); m < end; m++ {
 		threads += cl.Threads(m)

@@ -30,7 +30,7 @@ func kind(verb Verb, doc string, more ...string) workload.Kind {
 		Footprint: func(v knob.Values) workload.Footprint {
 			_, servers := testbed.Machines(v)
 			each := int64(v.Int("workload.payload"))
-			return workload.Places(int64(servers)*int64(workload.Scaled(v, "workload.keys"))*(each+63), each)
+			return workload.RawFootprint(int64(servers)*int64(workload.Scaled(v, "workload.keys"))*(each+63), each)
 		},
 		Messages: func(c *r2.Config, v knob.Values) { messages(c, v, verb) },
 		Requests: func(v knob.Values) workload.Requests {

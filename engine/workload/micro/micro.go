@@ -100,7 +100,7 @@ type Loop struct {
 	env     workload.Env
 	servers int
 	regions []region
-	place   int            // the region that requests go to
+	target  int            // the region that requests go to
 	byDIMM  []int          // or those of each DIMM
 	cursors map[int]uint64 // by machine and thread: the next place in sequence
 	buf     []byte         // of a request
@@ -158,8 +158,8 @@ func (l *Loop) Warm(between workload.Between) error {
 	if l.opt.Verb != Write || !l.opt.onNVM() || l.calls() && !stores {
 		return nil
 	}
-	for m, list := range l.regions[l.place].mrs {
-		if err := between.Step(m, len(l.regions[l.place].mrs)); err != nil {
+	for m, list := range l.regions[l.target].mrs {
+		if err := between.Step(m, len(l.regions[l.target].mrs)); err != nil {
 			return err
 		}
 		hw := l.env.Cluster.Fabric().Machine(m)
@@ -215,7 +215,7 @@ func (l *Loop) choose() (err error) {
 	if l.opt.onNVM() {
 		dimm = l.opt.DIMM
 	}
-	if l.place, err = l.region(l.opt.onNVM(), dimm); err != nil {
+	if l.target, err = l.region(l.opt.onNVM(), dimm); err != nil {
 		return err
 	}
 	if l.byDIMM = l.byDIMM[:0]; !l.opt.dimmPerThread() {
@@ -554,10 +554,10 @@ func (r *runner) target() (m int, at r2.Loc) {
 		r.draw()
 	}
 	m = r.server()
-	place := l.place
+	place := l.target
 	if n := len(l.byDIMM); n > 0 { // the server's thread of the same index writes
 		// Threads go round the sockets: those of one socket share all of its DIMMs.
-		place = l.byDIMM[r.c.Thread()/len(l.regions[l.place].mrs[m])%n]
+		place = l.byDIMM[r.c.Thread()/len(l.regions[l.target].mrs[m])%n]
 	}
 	list := l.regions[place].mrs[m]
 	key := l.next(r.c)

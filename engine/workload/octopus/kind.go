@@ -21,7 +21,7 @@ var Kinds = []workload.Kind{{
 	Rules:    []func(knob.Values) error{workload.ValidOneSided(Name), validAlign, validPersist},
 	Footprint: func(v knob.Values) workload.Footprint {
 		_, servers := testbed.Machines(v)
-		return workload.Places(int64(servers)*int64(workload.Scaled(v, "workload.files"))*FileBytes, int64(v.Int("workload.payload")))
+		return workload.RawFootprint(int64(servers)*int64(workload.Scaled(v, "workload.files"))*FileBytes, int64(v.Int("workload.payload")))
 	},
 	Messages: func(c *r2.Config, v knob.Values) {
 		c.RandomQP = true // section 2.2.4

@@ -47,8 +47,8 @@ func (r *runner) pieces(tx *txn.Tx) error {
 	return nil
 }
 
-// take takes in what a piece has seen.
-func (r *runner) take(output []byte) {
+// noteOutput takes in what a piece has seen.
+func (r *runner) noteOutput(output []byte) {
 	r.seen = append(r.seen, binary.LittleEndian.Uint64(output))
 	r.torn = r.torn || output[8] != 0
 }

@@ -50,7 +50,7 @@ func (r *runner) Next() error {
 		return workload.Done(err)
 	}
 	for _, out := range r.outputs {
-		r.take(out)
+		r.noteOutput(out)
 	}
 	r.judge()
 	return nil

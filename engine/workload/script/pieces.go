@@ -52,7 +52,7 @@ func (r *runner) pieces(tx *txn.Tx) error {
 	return nil
 }
 
-// whole runs all steps on the server of their records.
-func (r *runner) whole(tx *txn.Tx) error {
+// runWhole runs all steps on the server of their records.
+func (r *runner) runWhole(tx *txn.Tx) error {
 	return tx.Whole(r.w.table.Primary(r.steps[0].key), len(r.steps)*8, r.walk)
 }

@@ -240,7 +240,7 @@ func (r *runner) run(tx *txn.Tx) error {
 	case r.steps.inPieces():
 		return r.pieces(tx)
 	}
-	return r.whole(tx)
+	return r.runWhole(tx)
 }
 
 // walk does one step after the other.

@@ -30,7 +30,7 @@ var Kinds = []workload.Kind{{
 		_, _, threads := testbed.ThreadCounts(v)
 		return workload.Records{
 			Count: 2 * int64(workload.Scaled(v, "workload.accounts")) * int64(threads), Bytes: 8, Fixed: true,
-			Taken: 1.85, Updated: 1.4, Local: workload.Anywhere(v), // of the mix by default: from one of a deposit to three of an amalgamation
+			Accessed: 1.85, Updated: 1.4, Local: workload.Anywhere(v), // of the mix by default: from one of a deposit to three of an amalgamation
 		}.Footprint(v)
 	},
 	Messages: func(c *r2.Config, v knob.Values) {

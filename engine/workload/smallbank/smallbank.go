@@ -137,7 +137,7 @@ func (b *Bank) CanShow() []string {
 func (b *Bank) Warm(between workload.Between) (err error) {
 	popular, n := b.hot.At, b.hot.Hot()
 	switch {
-	case b.popular.On():
+	case b.popular.Skewed():
 		var caches workload.Between
 		caches, between = between.Halves()
 		popular = b.popular.At
@@ -177,7 +177,7 @@ func (b *Bank) Set(name string, value any) error {
 
 // one draws a customer.
 func (b *Bank) one(r *r2.Rand) uint64 {
-	if b.popular.On() {
+	if b.popular.Skewed() {
 		return b.popular.Draw(r)
 	}
 	if int(r.Uint64n(100)) < b.opt.HotPercent {
@@ -189,7 +189,7 @@ func (b *Bank) one(r *r2.Rand) uint64 {
 // two draws two different customers, both hot or both not. Of a kind that has one
 // alone no two can come: they come of the other kind, or of all.
 func (b *Bank) two(r *r2.Rand) (x, y uint64) {
-	if b.popular.On() {
+	if b.popular.Skewed() {
 		for x = b.one(r); ; {
 			if y = b.one(r); y != x {
 				return x, y

@@ -82,7 +82,7 @@ func TestDraws(t *testing.T) {
 			if x == y || x >= b.customers || y >= b.customers {
 				t.Fatalf("customers %d and %d", x, y)
 			}
-			if !b.popular.On() && b.hot.IsHot(x) != b.hot.IsHot(y) {
+			if !b.popular.Skewed() && b.hot.IsHot(x) != b.hot.IsHot(y) {
 				t.Fatalf("one of %d and %d is hot", x, y)
 			}
 			if b.hot.IsHot(x) {
@@ -97,11 +97,11 @@ func TestDraws(t *testing.T) {
 	if err := b.Set("hot", 50); err != nil || math.Abs(share()-0.5) > 0.01 {
 		t.Error("half of the transactions should be hot")
 	}
-	if err := b.Set("theta", 0.99); err != nil || !b.popular.On() {
+	if err := b.Set("theta", 0.99); err != nil || !b.popular.Skewed() {
 		t.Error(err)
 	}
 	share()
-	if err := b.Set("theta", 0.0); err != nil || b.popular.On() {
+	if err := b.Set("theta", 0.0); err != nil || b.popular.Skewed() {
 		t.Error(err)
 	}
 	for name, v := range map[string]any{"theta": 3.0, "hot": 101, "mix.balance": "all", "mix.deposit": 3, "payload": 64} {

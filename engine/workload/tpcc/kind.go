@@ -151,7 +151,7 @@ func footprint(v knob.Values, newOrderOnly bool) workload.Footprint {
 	}
 	row := func(bytes int64) int64 { return bytes*copies + kv.IndexBytes(v) }
 	each := items*row(stockRow) + districts*customers*row(customerRow) + districts*(customers+int64(v.Int("workload.orders")))*(orderRows*copies+17*entry)
-	place := func(bytes int) int64 { return int64(record.PlaceBytes(bytes)) }
+	place := func(bytes int) int64 { return int64(record.SlotBytes(bytes)) }
 	old := items*place(stockBytes) + districts*customers*place(customerBytes) + districts*(customers+int64(v.Int("workload.orders")))*(place(newOrderBytes)+place(orderBytes)+15*place(orderLineBytes))
 	rows, cached := items+districts*customers+districts*(customers+int64(v.Int("workload.orders")))*17, items
 	if !newOrderOnly || testbed.Asymmetric(v) {

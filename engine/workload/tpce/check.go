@@ -33,13 +33,13 @@ var rules = [numConditions]string{
 
 const indexRule = "the indexes are what the records say"
 
-// place is a security in an account.
-type place struct{ account, slot uint64 }
+// holdingKey is a security in an account.
+type holdingKey struct{ account, slot uint64 }
 
 // sums are what trades of the run say of others' rows.
 type sums struct {
 	trades, commission map[uint64]int64 // by broker
-	holdings, changes  map[place]int64
+	holdings, changes  map[holdingKey]int64
 	paid               map[uint64]int64 // by account
 
 	ordered, completed, changed uint64
@@ -57,7 +57,7 @@ type audit struct {
 // Check looks at the consistency conditions. It makes sense after a drain.
 func (b *Bench) Check() []workload.Invariant {
 	a := &audit{b: b, row: map[uint8][]byte{}, was: map[uint8][]byte{}, init: map[uint8]func(uint64, []byte){}}
-	a.sum = sums{trades: map[uint64]int64{}, commission: map[uint64]int64{}, holdings: map[place]int64{}, changes: map[place]int64{}, paid: map[uint64]int64{}}
+	a.sum = sums{trades: map[uint64]int64{}, commission: map[uint64]int64{}, holdings: map[holdingKey]int64{}, changes: map[holdingKey]int64{}, paid: map[uint64]int64{}}
 	for _, t := range b.specs() {
 		a.row[t.ID] = make([]byte, t.ValueBytes)
 		a.was[t.ID] = make([]byte, t.ValueBytes)
@@ -145,14 +145,14 @@ func (a *audit) trade(t uint64) {
 		a.sum.trades[b.brokerOf(account)]++
 		a.sum.commission[b.brokerOf(account)] += i64(now[tComm:])
 	}
-	a.settled(t, account, status == completed, now[tCash] != 0)
+	a.checkSettlement(t, account, status == completed, now[tCash] != 0)
 	a.history(t, status, now[tType])
 	a.request(t, status, now)
 	a.closed(t, account, status == completed, now)
 }
 
-// settled is condition 6 of a trade.
-func (a *audit) settled(t, account uint64, done, onCash bool) {
+// checkSettlement is condition 6 of a trade.
+func (a *audit) checkSettlement(t, account uint64, done, onCash bool) {
 	e, f := a.now(Settlement, t), a.now(Cash, t)
 	hasE, hasF := wire.Get32(e[eDate:]) != 0, i64(f[fDate:]) != 0
 	switch {
@@ -215,7 +215,7 @@ func (a *audit) closed(t, account uint64, done bool, trade []byte) {
 		a.fail(4, "the holding history of trade %d says %d, not %d", t, sum, want)
 	}
 	if slot, ok := a.b.slotOf(account, a.b.symbol(trade[tSymbol:])); ok && change != 0 {
-		a.sum.changes[place{account, slot}] += change
+		a.sum.changes[holdingKey{account, slot}] += change
 	}
 }
 
@@ -227,11 +227,11 @@ func (a *audit) allHoldings() {
 		trade := a.now(Trade, key)
 		account := wire.Get64(trade[tAccount:]) % (b.accounts * b.servers)
 		if slot, ok := b.slotOf(account, b.symbol(trade[tSymbol:])); ok && by != 0 {
-			a.sum.holdings[place{account, slot}] += by
+			a.sum.holdings[holdingKey{account, slot}] += by
 		}
 	})
 	a.each(HoldingSummary, func(key uint64, now, before []byte) {
-		p := place{key / listed, key % listed}
+		p := holdingKey{key / listed, key % listed}
 		by := i32(now[sQuantity:]) - i32(before[sQuantity:])
 		if has := a.sum.holdings[p]; has != by {
 			a.fail(3, "slot %d of account %d changed by %d, its holdings by %d", p.slot, p.account, by, has)

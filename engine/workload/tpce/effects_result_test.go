@@ -9,7 +9,7 @@ import (
 // What the model of TestEffects says of trade-result.
 
 // holdings are those of an account in a security, by the number of their trades.
-func (m *model) holdings(p place) []uint64 {
+func (m *model) holdings(p holdingKey) []uint64 {
 	if m.held[p] == nil {
 		m.held[p] = []uint64{}
 		for k := range m.b.initial {
@@ -34,7 +34,7 @@ func (m *model) tradeResult() {
 	if wire.Get32(v[tStatus:]) != submitted || !ok {
 		m.T.Errorf("trade %d with status %d is reported", t, wire.Get32(v[tStatus:]))
 	}
-	sold, bought := m.close(t, v, place{account, slot}, price)
+	sold, bought := m.close(t, v, holdingKey{account, slot}, price)
 	a := m.Row(Account, account)
 	customer, tax := wire.Get64(a[aCustomer:]), int64(0)
 	if a[aTax] != 0 && sold > bought {
@@ -90,7 +90,7 @@ func (m *model) settle(t uint64, v, a []byte, tax int64) {
 }
 
 // close is frame 2: what the holdings that the trade closes were sold and bought for.
-func (m *model) close(t uint64, v []byte, p place, price int64) (sold, bought int64) {
+func (m *model) close(t uint64, v []byte, p holdingKey, price int64) (sold, bought int64) {
 	needed, sign := int64(wire.Get32(v[tQuantity:])), int64(1)
 	if v[tType] == marketSell || v[tType] == limitSell || v[tType] == stopLoss {
 		sign = -1

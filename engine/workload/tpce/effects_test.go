@@ -27,7 +27,7 @@ func TestEffects(t *testing.T) {
 	}
 	m := &model{
 		Model: workloadtest.NewModel(t, b, b.tableSpecs), b: b, waiting: map[uint64][]uint64{}, asked: map[uint64][]uint64{},
-		ofAccount: map[uint64][]uint64{}, ofSecurity: map[uint64][]uint64{}, held: map[place][]uint64{},
+		ofAccount: map[uint64][]uint64{}, ofSecurity: map[uint64][]uint64{}, held: map[holdingKey][]uint64{},
 	}
 	bed := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Txn: cfg, Mode: history.Full, Requests: 1}, workloadtest.Followed{Bench: b, Client: m.client})
 	defer bed.Close()
@@ -50,11 +50,11 @@ type model struct {
 	r *runner
 
 	// Trades in the order of their numbers, which is that of time.
-	waiting    map[uint64][]uint64 // by security, of those new and pending
-	asked      map[uint64][]uint64 // by broker, likewise
-	ofAccount  map[uint64][]uint64 // new ones
-	ofSecurity map[uint64][]uint64 // new ones
-	held       map[place][]uint64  // all that opened a holding which is there
+	waiting    map[uint64][]uint64     // by security, of those new and pending
+	asked      map[uint64][]uint64     // by broker, likewise
+	ofAccount  map[uint64][]uint64     // new ones
+	ofSecurity map[uint64][]uint64     // new ones
+	held       map[holdingKey][]uint64 // all that opened a holding which is there
 }
 
 const marked = -1 // a date of the run, whichever

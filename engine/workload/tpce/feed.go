@@ -37,7 +37,7 @@ func (r *runner) drawFeed(rand *r2.Rand) {
 // them are sent to the market.
 func (r *runner) marketFeed(tx *txn.Tx) error {
 	b, now := r.b, r.now()
-	r.none()
+	r.clearRefs()
 	for i := range r.feed {
 		r.addWritten(LastTrade, r.feed[i].security)
 	}
@@ -58,7 +58,7 @@ func (r *runner) marketFeed(tx *txn.Tx) error {
 		if err != nil {
 			return err
 		}
-		r.take(list)
+		r.keepEntries(list)
 		if err := r.release(tx, in); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (r *runner) marketFeed(tx *txn.Tx) error {
 
 // release looks through the orders of a security.
 func (r *runner) release(tx *txn.Tx, in *feedInput) error {
-	r.none()
+	r.clearRefs()
 	for _, t := range r.list {
 		r.add(TradeRequest, t)
 	}

@@ -129,12 +129,12 @@ func (b *Bench) fillHolding(customer uint64, add func(key, value uint64)) {
 func (r *runner) lastTrades(tx *txn.Tx, account uint64, n int) error {
 	b := r.b
 	list, err := tx.Scan(b.byAccount, store.Range{Part: customerOf(account), From: b.accountKey(account, 0), To: b.accountKey(account, b.trades-1), Limit: n, Down: true})
-	r.take(list)
+	r.keepEntries(list)
 	return err
 }
 
-// take keeps what a scan found, which the next one overwrites.
-func (r *runner) take(list []store.Entry) {
+// keepEntries keeps what a scan found, which the next one overwrites.
+func (r *runner) keepEntries(list []store.Entry) {
 	r.list = r.list[:0]
 	for _, e := range list {
 		r.list = append(r.list, e.Value)

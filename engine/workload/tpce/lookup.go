@@ -68,7 +68,7 @@ func (r *runner) findTrades(tx *txn.Tx) error {
 		from := b.accountKey(r.account, b.tradeOf(r.account, r.from))
 		list, err = tx.Scan(b.byAccount, store.Range{Part: r.customer, From: from, To: b.accountKey(r.account, b.trades-1), Limit: n})
 	}
-	r.take(list)
+	r.keepEntries(list)
 	return err
 }
 
@@ -91,7 +91,7 @@ func (r *runner) tradeLookup(tx *txn.Tx) error {
 // readTrades reads the listed trades, their settlements and histories, and then
 // their cash transactions.
 func (r *runner) readTrades(tx *txn.Tx) error {
-	r.none()
+	r.clearRefs()
 	for _, t := range r.list {
 		r.add(Trade, t).add(Settlement, t)
 		for n := range uint64(histories) {
@@ -101,7 +101,7 @@ func (r *runner) readTrades(tx *txn.Tx) error {
 	if err := r.fetch(tx); err != nil {
 		return err
 	}
-	r.none()
+	r.clearRefs()
 	for _, t := range r.list {
 		v, err := tx.Read(Trade, t)
 		if err != nil {
@@ -146,7 +146,7 @@ func (r *runner) holdingLookup(tx *txn.Tx) error {
 }
 
 func (r *runner) historyOf(tx *txn.Tx, trade uint64) error {
-	r.none()
+	r.clearRefs()
 	for j := range uint64(closes) {
 		r.add(HoldingHistory, trade*closes+j)
 	}

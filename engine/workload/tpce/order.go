@@ -134,7 +134,7 @@ func (r *runner) estimate(tx *txn.Tx, tax, tier byte) (bid uint32, charge, commi
 	if charge, commission, err = r.fees(tx, tier, in.typ, exchange, in.quantity, int64(bid)); err != nil || !in.margin {
 		return bid, charge, commission, err
 	}
-	if err := r.none().addHoldings(r.account).fetch(tx); err != nil {
+	if err := r.clearRefs().addHoldings(r.account).fetch(tx); err != nil {
 		return 0, 0, 0, err
 	}
 	return bid, charge, commission, r.worth(tx, r.account, r.sums[:1])
@@ -179,7 +179,7 @@ const atOnce = 64
 func (r *runner) holdings(tx *txn.Tx, account, slot uint64, lifo bool) error {
 	b := r.b
 	list, err := tx.Scan(b.held, store.Range{Part: customerOf(account), From: b.holdingKey(account, slot, 0), To: b.holdingKey(account, slot, b.trades-1), Limit: atOnce, Down: lifo})
-	r.take(list)
+	r.keepEntries(list)
 	return err
 }
 

@@ -21,7 +21,7 @@ func TestPopulation(t *testing.T) {
 			return v
 		}
 		trades, securities := map[uint64]uint64{}, map[uint64]uint64{}
-		held, changed := map[place]int64{}, map[place]int64{}
+		held, changed := map[holdingKey]int64{}, map[holdingKey]int64{}
 		for a := range b.accounts * b.servers {
 			for k := range b.initial {
 				id := b.tradeOf(a, k)
@@ -32,7 +32,7 @@ func TestPopulation(t *testing.T) {
 				}
 				trades[b.brokerOf(a)]++
 				securities[b.symbol(v[tSymbol:])]++
-				p := place{a, slot}
+				p := holdingKey{a, slot}
 				held[p] += i32(row(b.initHolding, holdingBytes, id)[hQuantity:])
 				y := row(b.initHoldingHistory, holdingHistoryBytes, id*closes)
 				by := i32(y[yAfter:]) - i32(y[yBefore:])
@@ -46,7 +46,7 @@ func TestPopulation(t *testing.T) {
 				}
 			}
 			for slot := range b.listLength(a) {
-				p := place{a, slot}
+				p := holdingKey{a, slot}
 				if q := i32(row(b.initSummary, summaryBytes, a*listed+slot)[sQuantity:]); q != held[p] || q != changed[p] {
 					t.Fatalf("%v holds %d, in holdings %d, by history %d", p, q, held[p], changed[p])
 				}

@@ -45,7 +45,7 @@ func (r *runner) customerPosition(tx *txn.Tx) error {
 	if err := r.lastTrades(tx, r.account, positionTrades); err != nil {
 		return err
 	}
-	r.none()
+	r.clearRefs()
 	for _, t := range r.list {
 		r.add(Trade, t)
 		for n := range uint64(histories) {
@@ -71,7 +71,7 @@ func (r *runner) addHoldings(account uint64) *runner {
 // are fetched together, when it is known what is held.
 func (r *runner) worth(tx *txn.Tx, first uint64, sums []int64) error {
 	b := r.b
-	r.none()
+	r.clearRefs()
 	for i := range sums {
 		sums[i] = 0
 		for slot := range b.listLength(first + uint64(i)) {

@@ -27,7 +27,7 @@ func (r *runner) tradeStatus(tx *txn.Tx) error {
 	if err := r.lastTrades(tx, r.account, statusTrades); err != nil {
 		return err
 	}
-	r.none()
+	r.clearRefs()
 	for _, t := range r.list {
 		r.add(Trade, t)
 	}
@@ -44,7 +44,7 @@ func (r *runner) tradeStatus(tx *txn.Tx) error {
 // of those.
 func (r *runner) tradeNames(tx *txn.Tx) error {
 	b := r.b
-	r.none()
+	r.clearRefs()
 	for _, t := range r.list {
 		v, err := tx.Read(Trade, t)
 		if err != nil {
@@ -89,14 +89,14 @@ func (r *runner) brokerVolume(tx *txn.Tx) error {
 	if _, err := r.common(tx, Sector, sectors, r.sector); err != nil {
 		return err
 	}
-	r.none()
+	r.clearRefs()
 	for _, k := range r.drawn {
 		r.add(Broker, k)
 	}
 	if err := r.fetch(tx); err != nil {
 		return err
 	}
-	r.none()
+	r.clearRefs()
 	for _, k := range r.drawn {
 		list, err := tx.Scan(b.asked, store.Range{Part: k, To: ^uint64(0), Limit: requestsOf})
 		if err != nil {
@@ -129,7 +129,7 @@ func (r *runner) brokerVolume(tx *txn.Tx) error {
 // sumSector sums up the orders whose securities are of the sector.
 func (r *runner) sumSector(tx *txn.Tx) error {
 	b := r.b
-	r.none()
+	r.clearRefs()
 	for _, s := range r.symbols {
 		r.add(Security, s)
 	}
@@ -137,7 +137,7 @@ func (r *runner) sumSector(tx *txn.Tx) error {
 		return err
 	}
 	companies := b.companies * b.servers
-	r.none()
+	r.clearRefs()
 	for _, s := range r.symbols {
 		v, err := tx.Read(Security, s)
 		if err != nil {

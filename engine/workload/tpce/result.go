@@ -52,7 +52,7 @@ func (r *runner) tradeResult(tx *txn.Tx) error {
 	if owner[aTax] != 1 {
 		tax = 0 // not withheld
 	}
-	amount := settle(sells(typ), int64(wire.Get32(trade[tQuantity:])), r.price, i64(trade[tCharge:]), commission, tax)
+	amount := netAmount(sells(typ), int64(wire.Get32(trade[tQuantity:])), r.price, i64(trade[tCharge:]), commission, tax)
 	return r.pay(tx, amount, trade[tCash] != 0) // frame 6
 }
 

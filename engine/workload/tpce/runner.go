@@ -78,13 +78,13 @@ func (r *runner) Next() error {
 	r.draws[typ](rand)
 	err := r.client.Run(uint8(typ), b.ReadOnly(typ), r.bodies[typ])
 	if err == nil {
-		r.tell(typ)
+		r.tellMarket(typ)
 	}
 	return workload.Done(err)
 }
 
-// tell lets the market know what has been committed.
-func (r *runner) tell(typ int) {
+// tellMarket lets the market know what has been committed.
+func (r *runner) tellMarket(typ int) {
 	b := r.b
 	switch typ {
 	case tradeOrder:
@@ -120,10 +120,10 @@ func (b *Bench) drawSecurity(rand *r2.Rand) uint64 { return rand.Uint64n(b.secur
 
 // want begins a list of records to fetch together, add goes on with it.
 func (r *runner) want(table uint8, key uint64) *runner {
-	return r.none().add(table, key)
+	return r.clearRefs().add(table, key)
 }
 
-func (r *runner) none() *runner { r.refs = r.refs[:0]; return r }
+func (r *runner) clearRefs() *runner { r.refs = r.refs[:0]; return r }
 
 func (r *runner) add(table uint8, key uint64) *runner {
 	return r.ref(txn.Ref{Table: table, Key: key})

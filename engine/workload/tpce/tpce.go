@@ -216,7 +216,7 @@ func Population(o Options) (rows, cached, bytes, old int64, err error) {
 			cached += int64(t.rows)
 		}
 		if !t.Constant {
-			old += int64(t.rows) * int64(record.PlaceBytes(cmp.Or(t.Mutable, t.ValueBytes)))
+			old += int64(t.rows) * int64(record.SlotBytes(cmp.Or(t.Mutable, t.ValueBytes)))
 		}
 	}
 	return rows, cached, bytes, old, nil

@@ -53,7 +53,7 @@ func (r *runner) marketWatch(tx *txn.Tx) error {
 	if len(r.symbols) == 0 {
 		tx.Empty()
 	}
-	r.none()
+	r.clearRefs()
 	for _, s := range r.symbols {
 		r.add(LastTrade, s).add(Security, s).add(DailyMarket, s*days+r.day)
 	}
@@ -87,7 +87,7 @@ func (r *runner) listedSymbols(tx *txn.Tx) error {
 	if err != nil {
 		return err
 	}
-	r.none()
+	r.clearRefs()
 	for i := range min(wire.Get64(list[wItems:]), watchRows) {
 		r.add(WatchItem, r.customer*watchRows+i)
 	}
@@ -96,7 +96,7 @@ func (r *runner) listedSymbols(tx *txn.Tx) error {
 
 // heldSymbols are those that the account holds.
 func (r *runner) heldSymbols(tx *txn.Tx) error {
-	r.none().addHoldings(r.account)
+	r.clearRefs().addHoldings(r.account)
 	return r.keepSymbols(tx, func(v []byte) (symbol []byte, ok bool) { return v[sSymbol:], i32(v[sQuantity:]) != 0 })
 }
 
@@ -124,7 +124,7 @@ func (r *runner) industrySymbols(tx *txn.Tx) error {
 	if _, err := r.common(tx, Industry, industries, r.from); err != nil {
 		return err
 	}
-	r.none()
+	r.clearRefs()
 	end := min(r.first+watchedCompanies, b.companies*b.servers)
 	for c := r.first + (r.from+industries-r.first%industries)%industries; c < end; c += industries {
 		r.add(Company, c)

@@ -29,7 +29,7 @@ func kind(l Load, doc string, knobs ...string) workload.Kind {
 			taken, updated := tuplesOf(l, v)
 			f := workload.Records{
 				Count: int64(keysOf(l, v)), Bytes: v.Int("workload.value_bytes"), Fixed: true,
-				Taken: taken, Updated: updated, Local: localLocks(l, v),
+				Accessed: taken, Updated: updated, Local: localLocks(l, v),
 			}.Footprint(v)
 			if taken > 0 {
 				f.PerSecond = 1e9 / (readNS*taken + updateNS*updated)
@@ -123,7 +123,7 @@ var asking = workload.Kind{
 	Knobs: []string{"workload.oracle", "workload.oracle_op"},
 	Rules: []func(knob.Values) error{validPlace},
 	Footprint: func(v knob.Values) workload.Footprint {
-		f := workload.Places(1<<20, 0)
+		f := workload.RawFootprint(1<<20, 0)
 		if opOf(v).Alone() {
 			f.Calls = 0
 		}

@@ -78,7 +78,7 @@ func footprint(v knob.Values) workload.Footprint {
 	ops := float64(v.Int("workload.ops"))
 	r := workload.Records{
 		Count: int64(workload.Scaled(v, "workload.keys")), Bytes: v.Int("workload.value_bytes"), Written: fieldBytes(v), Fixed: true,
-		Taken: ops, Updated: ops * v.Float("workload.write_share"), Local: localLocks(v),
+		Accessed: ops, Updated: ops * v.Float("workload.write_share"), Local: localLocks(v),
 	}
 	f := r.Footprint(v)
 	f.Bytes += count * r.Count

@@ -161,7 +161,7 @@ func (w *YCSB) hasKey() bool { return w.opt.ValueBytes >= w.opt.FieldBytes+keyBy
 
 // Warm fills the location caches, and brings the most popular records into the last-level caches.
 func (w *YCSB) Warm(between workload.Between) error {
-	if !w.popular.On() {
+	if !w.popular.Skewed() {
 		return workload.WarmCaches(w.db, nil, nil, between)
 	}
 	caches, memory := between.Halves()

@@ -82,7 +82,7 @@ func (w *work) run(ctx context.Context, on *profile.Profile, cache batch.Cache, 
 		again = nil
 	}
 	counted := 0
-	results, err := batch.RunAll(ctx, specs, batch.SweepOptions{Cache: cache, Again: again, Progress: func(done, total int) {
+	results, err := batch.RunAll(ctx, specs, batch.SweepOptions{Cache: cache, Repeat: again, Progress: func(done, total int) {
 		for want := len(specs) * done / total; counted < want; counted++ { // equal runs are done once
 			step()
 		}

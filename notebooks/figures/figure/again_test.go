@@ -16,7 +16,7 @@ func TestMeasuredAgain(t *testing.T) {
 	if err != nil || short.Steady {
 		t.Fatalf("steady %v, %v", short.Steady, err)
 	}
-	rs, err := batch.RunAll(context.Background(), []experiment.Spec{spec}, batch.SweepOptions{Again: MeasureAgain})
+	rs, err := batch.RunAll(context.Background(), []experiment.Spec{spec}, batch.SweepOptions{Repeat: MeasureAgain})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -245,7 +245,7 @@ func (r *Recipe) scaled(ctx context.Context, of *Figure, set cluster.Knobs, c Co
 	}
 	runner, end := r.lab.Use()
 	defer end()
-	results, err := batch.RunAll(ctx, chosen, batch.SweepOptions{Cache: cache, Again: again, Progress: progress, Runner: runner})
+	results, err := batch.RunAll(ctx, chosen, batch.SweepOptions{Cache: cache, Repeat: again, Progress: progress, Runner: runner})
 	if err != nil {
 		return nil, err
 	}

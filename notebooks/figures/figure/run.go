@@ -64,7 +64,7 @@ func (r *Recipe) WatchWith(ctx context.Context, scale string, set cluster.Knobs,
 	ended := endedRuns{of: all, scale: scale, results: make([]*result.Result, len(specs))}
 	runner, end := r.lab.Use()
 	defer end()
-	results, err := batch.RunAll(ctx, slices.Concat(specs[last:], specs[:last]), batch.SweepOptions{Cache: cache, Again: again, Runner: runner,
+	results, err := batch.RunAll(ctx, slices.Concat(specs[last:], specs[:last]), batch.SweepOptions{Cache: cache, Repeat: again, Runner: runner,
 		Each:     func(at int, r *result.Result) { ended.add((at+last)%len(specs), r) },
 		Progress: func(done, total int) { report(done, total, ended.at(done, total)) },
 	})

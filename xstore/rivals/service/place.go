@@ -60,7 +60,7 @@ func (p *Places) Machine(in int) int { return in / p.instances }
 // Socket is where an instance's memory is.
 func (p *Places) Socket(in int) int {
 	m := p.cl.Fabric().Machine(p.Machine(in))
-	core, _ := m.Place(in % p.instances)
+	core, _ := m.Assign(in % p.instances)
 	return m.CoreSocket(core)
 }
 

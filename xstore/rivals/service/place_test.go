@@ -51,7 +51,7 @@ func TestPlaces(t *testing.T) {
 				}
 			}
 			for client := range threads {
-				core, _ := f.Machine(p.Machine(in)).Place(p.Thread(in, client))
+				core, _ := f.Machine(p.Machine(in)).Assign(p.Thread(in, client))
 				if of := f.Machine(p.Machine(in)).CoreSocket(core); p.instances > 1 && of != p.Socket(in) {
 					t.Fatalf("thread %d of socket %d serves instance %d of socket %d", p.Thread(in, client), of, in, p.Socket(in))
 				}

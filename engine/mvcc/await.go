@@ -7,16 +7,16 @@ import (
 	"drtmx/engine/txn"
 )
 
-// Settler is a Host whose transactions have begun to write a record before they hold anything: it waits itself for those that a
+// WriterWaiter is a Host whose transactions have begun to write a record before they hold anything: it waits itself for those that a
 // snapshot has to wait for.
-type Settler interface {
-	// Settle waits for all transactions that have begun to write one of some records by now, on the CPU of their primary. Each is table 8 bits |
+type WriterWaiter interface {
+	// AwaitWriters waits for all transactions that have begun to write one of some records by now, on the CPU of their primary. Each is table 8 bits |
 	// key 56 bits. It returns for how many of the records it waited, and how long these took together.
-	Settle(c *r2.Co, items []byte) (blocked int, waited r2.Time)
+	AwaitWriters(c *r2.Co, items []byte) (blocked int, waited r2.Time)
 }
 
-// serveSettled is serveRead of such a host: its handler waits.
-func (s *Store) serveSettled(c *r2.Co, from r2.Peer, req, rep []byte) int {
+// serveAwaiting is serveRead of such a host: its handler waits.
+func (s *Store) serveAwaiting(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	m := s.machines[c.Machine()]
 	p, items := s.parse(m, c, req)
 	w := m.waiter()
@@ -27,10 +27,10 @@ func (s *Store) serveSettled(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		loc, ok = s.claim(c, m, t, key, loc, ok, p, w)
 		w.at = append(w.at, spot{loc, ok})
 		if !w.passed {
-			w.heeds = append(w.heeds, items[i:i+readItem]...)
+			w.awaited = append(w.awaited, items[i:i+readItem]...)
 		}
 	}
-	s.settle(c, w.heeds)
+	s.awaitWriters(c, w.awaited)
 	p, items = s.parse(m, c, req) // others have used its memory meanwhile
 	for i := range w.at {
 		if x := &w.at[i]; !x.ok { // the transaction that had begun to insert it has done so
@@ -43,25 +43,25 @@ func (s *Store) serveSettled(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	return n
 }
 
-// settle waits for the writers of records, and counts.
-func (s *Store) settle(c *r2.Co, items []byte) {
+// awaitWriters waits for the writers of records, and counts.
+func (s *Store) awaitWriters(c *r2.Co, items []byte) {
 	if !s.traits.Waits || len(items) == 0 {
 		return
 	}
-	blocked, waited := s.settler.Settle(c, items)
+	blocked, waited := s.writerWaiter.AwaitWriters(c, items)
 	s.stats.Blocked += uint64(blocked)
 	s.stats.WaitPS += waited
 }
 
-// settleLocal waits for writers of the records on the own machine.
-func (x *session) settleLocal(first int) {
+// awaitLocalWriters waits for writers of the records on the own machine.
+func (x *session) awaitLocalWriters(first int) {
 	x.items = x.items[:0]
 	for _, a := range x.set[first:] {
 		if a.local(x) && !a.passed {
 			x.items = binary.LittleEndian.AppendUint64(x.items, uint64(a.Table.ID)<<56|a.Key)
 		}
 	}
-	x.s.settle(x.c, x.items)
+	x.s.awaitWriters(x.c, x.items)
 	for _, a := range x.set[first:] {
 		if a.local(x) && !a.at.ok {
 			a.at.loc, a.at.ok = x.s.look(x.c, a.Table, a.Key)

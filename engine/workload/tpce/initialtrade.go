@@ -33,8 +33,8 @@ func (b *Bench) quantityIn(account, slot, i uint64) uint32 {
 // quantity is one of the standard's four.
 func (b *Bench) quantity(i uint64) uint32 { return 100 << i }
 
-// past is what there is to know of a trade of the start.
-type past struct {
+// initialTrade is an initial trade: what it did to its account.
+type initialTrade struct {
 	account, slot, i uint64 // the i-th in this slot
 	buys, opens      bool   // opens: the holding is still there
 	typ              byte
@@ -43,13 +43,13 @@ type past struct {
 	date             int64
 }
 
-func (b *Bench) past(trade uint64) (p past, ok bool) {
+func (b *Bench) historyOf(trade uint64) (p initialTrade, ok bool) {
 	account, k, ok := b.initialTrade(trade)
 	if !ok {
 		return p, false
 	}
 	n := b.listLength(account)
-	p = past{account: account, slot: k % n, i: k / n, date: int64(1 + k)}
+	p = initialTrade{account: account, slot: k % n, i: k / n, date: int64(1 + k)}
 	p.opens = p.i >= b.tradesIn(account, p.slot)-b.open(account, p.slot)
 	p.buys = p.opens || p.i%2 == 0
 	p.quantity = b.quantityIn(account, p.slot, p.i)
@@ -71,12 +71,12 @@ func (b *Bench) past(trade uint64) (p past, ok bool) {
 }
 
 // amount is what the account was paid.
-func (p *past) amount() int64 {
-	return settle(!p.buys, int64(p.quantity), int64(p.price), initialCharge, initialCommission, 0)
+func (p *initialTrade) amount() int64 {
+	return netAmount(!p.buys, int64(p.quantity), int64(p.price), initialCharge, initialCommission, 0)
 }
 
-// settle is what an account is paid for a sale, or negative for a purchase.
-func settle(sale bool, quantity, price, charge, commission, tax int64) int64 {
+// netAmount is what an account is paid for a sale, or negative for a purchase.
+func netAmount(sale bool, quantity, price, charge, commission, tax int64) int64 {
 	if sale {
 		return quantity*price - charge - commission - tax
 	}
@@ -84,7 +84,7 @@ func settle(sale bool, quantity, price, charge, commission, tax int64) int64 {
 }
 
 func (b *Bench) initTrade(key uint64, v []byte) {
-	p, ok := b.past(key)
+	p, ok := b.historyOf(key)
 	if !ok {
 		return
 	}
@@ -113,7 +113,7 @@ func (b *Bench) setTrade(v []byte, trade, account, slot uint64, typ byte, cash b
 
 func (b *Bench) initTradeHistory(key uint64, v []byte) {
 	trade, n := key/histories, key%histories
-	p, ok := b.past(trade)
+	p, ok := b.historyOf(trade)
 	if list := steps(p.typ); ok && int(n) < len(list) {
 		setHistory(v, trade, list[n], p.date)
 	}
@@ -136,7 +136,7 @@ func setHistory(v []byte, trade uint64, status uint32, date int64) {
 }
 
 func (b *Bench) initSettlement(key uint64, v []byte) {
-	if p, ok := b.past(key); ok {
+	if p, ok := b.historyOf(key); ok {
 		setSettlement(v, key, p.amount(), p.date)
 	}
 }
@@ -148,7 +148,7 @@ func setSettlement(v []byte, trade uint64, amount, date int64) {
 }
 
 func (b *Bench) initCash(key uint64, v []byte) {
-	if p, ok := b.past(key); ok && p.cash {
+	if p, ok := b.historyOf(key); ok && p.cash {
 		setCash(v, key, p.amount(), p.date)
 		x := b.bits(Cash, key)
 		x.Text(v[fName+4:])
@@ -162,7 +162,7 @@ func setCash(v []byte, trade uint64, amount, date int64) {
 }
 
 func (b *Bench) initHolding(key uint64, v []byte) {
-	if p, ok := b.past(key); ok && p.opens {
+	if p, ok := b.historyOf(key); ok && p.opens {
 		setHolding(v, key, p.account, b.securityOf(p.account, p.slot), int64(p.quantity), p.price, p.date)
 	}
 }
@@ -180,7 +180,7 @@ func setHolding(v []byte, trade, account, security uint64, quantity int64, price
 // the trade before it in its slot.
 func (b *Bench) initHoldingHistory(key uint64, v []byte) {
 	trade := key / closes
-	p, ok := b.past(trade)
+	p, ok := b.historyOf(trade)
 	switch {
 	case !ok || key%closes != 0:
 	case p.buys:
