@@ -81,7 +81,7 @@ const nameBytes = 200
 // System is the parameter that names a system.
 func System() Param { return Text("sys", nameBytes) }
 
-// Params are the parameters that a route takes: all others are refused, for whoever gives one means something by it.
+// Params are the parameters that a route takes: all others are refused, for a parameter without effect would be a mistake.
 type Params []Param
 
 // Check reads the query of a request. Its error names a parameter, its value, the rule that it breaks and what to do.

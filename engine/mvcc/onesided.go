@@ -111,7 +111,7 @@ func (x *session) answer(t *txn.Table, row, again []byte) found {
 		return found{}
 	}
 	if stamp := wire.Get64(row[versionAt:]); visible(stamp, p) {
-		if !t.Constant && !(s.alreadyClaimed(record.Versioned.TupleOf(row), p) && s.nobodyHolds(wire.Get64(row))) {
+		if !t.Constant && !(s.alreadyClaimed(record.Versioned.TupleOf(row), p) && s.isFree(wire.Get64(row))) {
 			return found{}
 		}
 		return found{ok: !record.Tomb(seq), stamp: stamp, seq: seq}

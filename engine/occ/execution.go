@@ -153,7 +153,7 @@ func (s *session) readLocal(a *access) {
 	s.got(a, value, row)
 }
 
-// readable says that a row holds a record that nobody writes, or has locked: the switch of the released code that ignores aborts reads
+// readable says that a row holds a record that is neither being written nor locked: the switch of the released code that ignores aborts reads
 // past locks.
 func (s *session) readable(row []byte) bool {
 	seq := s.p.h.StampOf(row)

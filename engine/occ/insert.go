@@ -150,7 +150,7 @@ func (s *session) insertDone(a *access, x store.Change, err error) {
 		a.Next = txn.ReinsertedVersion(a.Version, wire.Get64(a.Out))
 	case errors.Is(err, store.ErrExists):
 		if s.cfg.IgnoresAborts {
-			s.settle(a, x.Ref)
+			s.setRow(a, x.Ref)
 		} else {
 			s.clash(a)
 		}

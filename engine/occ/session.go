@@ -242,7 +242,7 @@ func logged(a *access) record.Update {
 	u := record.Update{Table: a.Table.ID, Key: a.Key, New: wire.Get64(a.Out), Value: a.Out[txn.OutHeaderBytes:]}
 	switch {
 	case a.NewRow && !a.tomb:
-		u.Op = record.OpInsert // its row follows, see session.placed
+		u.Op = record.OpInsert // its row follows, see session.setRow
 		return u
 	case a.Delete:
 		u.Op = record.OpDelete

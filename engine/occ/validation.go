@@ -14,7 +14,7 @@ import (
 // records that were only read. It must not begin before all locks are held.
 
 // validate checks that the records that were only read have kept their version
-// and nobody has locked them. Read committed does without.
+// and they are not locked. Read committed does without.
 func (s *session) validate(phase metrics.Phase, prim Prim) error {
 	if s.cfg.ReadCommitted {
 		return nil
@@ -66,7 +66,7 @@ func (s *session) outdated(a *access, head []byte) bool {
 	return changed(head, a.seq)
 }
 
-// changed says of the header of a row that somebody has it locked, or that its version is not the one that was read.
+// changed says of the header of a row that it is locked, or that its version is not the one that was read.
 func changed(head []byte, read uint64) bool {
 	return record.Lock(head) != 0 || record.Seq(head) != read
 }

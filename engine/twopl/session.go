@@ -160,7 +160,7 @@ func (s *session) sendLog() error {
 	return nil
 }
 
-// plan gives what is written its sequences and makes the log entry. A row that is inserted follows, see session.took.
+// plan gives what is written its sequences and makes the log entry. A row that is inserted follows, see session.insertDone.
 func (s *session) plan() error {
 	for _, a := range s.set {
 		if a.Out == nil {
