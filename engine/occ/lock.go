@@ -30,7 +30,7 @@ func (s *session) lock() error {
 	}
 	if err == nil {
 		s.lockInserts()
-		s.place()
+		s.insertNew()
 	}
 	if err := s.tx.Failed(); err != nil {
 		return err

@@ -205,7 +205,7 @@ func (s *session) lockVersioned() error {
 		s.takeLocks(s.parts[k], s.calls[k].B[8:])
 	}
 	if s.tx.Failed() == nil {
-		s.place()
+		s.insertNew()
 	}
 	if err := s.tx.Failed(); err != nil {
 		return err

@@ -18,7 +18,7 @@ var Kinds = []workload.Kind{{
 	Rules:    []func(knob.Values) error{valid},
 	Empty: []workload.Empty{
 		{Type: Types[move].Name, When: "its first pair has no token, or its second one has", Uncounted: true},
-		{Type: Types[take].Name, When: "its pair has no token", Uncounted: true},
+		{Type: Types[remove].Name, When: "its pair has no token", Uncounted: true},
 		{Type: Types[put].Name, When: "its pair has a token", Uncounted: true},
 		{Type: Types[count].Name, When: "its pair has no token", Uncounted: true},
 		{Type: Types[look].Name, When: "its pairs have no token"},
