@@ -109,7 +109,7 @@ func TestSoftirqIsTakenFromASharedThread(t *testing.T) {
 		c.Suspend()
 	})
 	b.run(20 * sim.Microsecond)
-	at, _ := b.f.Machine(0).Place(5)
+	at, _ := b.f.Machine(0).Assign(5)
 	interrupted := b.f.Machine(0).Interrupted
 	for range 3 {
 		interrupted(at, 7*sim.Microsecond)

@@ -106,7 +106,7 @@ func (w *Core) Init(sys *System, machine, thread int, kind sim.Kind, id uint32, 
 func (w *Core) init(sys *System, machine, thread int, kind sim.Kind, id uint32) {
 	mc := sys.machines[machine]
 	w.sys, w.machine, w.HW, w.Mem, w.CPU, w.kind, w.id = sys, mc, mc.hw, mc.hw.Mem, mc.hw.CPU, kind, id
-	w.Number, _ = mc.hw.Place(thread)
+	w.Number, _ = mc.hw.Assign(thread)
 }
 
 // Charge spends time on the core.
