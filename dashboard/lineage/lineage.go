@@ -138,7 +138,7 @@ func (ls *Systems) read(ctx context.Context, s system.Snapshot) (*Lineage, error
 		return nil, err
 	}
 	l.Start = l.states[0].Values
-	if n := l.Start[Crash].(int); n != experiment.Nobody {
+	if n := l.Start[Crash].(int); n != experiment.NoMachine {
 		l.states[0].Down = []int{n}
 	}
 	for _, step := range g.Steps {

@@ -22,7 +22,7 @@ func (f *LabFlags) Add(cmd *cobra.Command, what string) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.Server, "server", "", what+" at the NATS server `URL`, as nats://host:4222")
 	fl.StringVar(&f.creds, "creds", "", "credentials `FILE` of the server")
-	fl.StringVar(&f.ca, "tls-ca", "", "`FILE` with the certificate of who signed the server's")
+	fl.StringVar(&f.ca, "tls-ca", "", "`FILE` with the certificate of the CA that signed the server's")
 	fl.StringVar(&f.cert, "tls-cert", "", "`FILE` with a certificate of one's own, if the server wants one")
 	fl.StringVar(&f.key, "tls-key", "", "`FILE` with the key of that certificate")
 }
