@@ -164,7 +164,7 @@ func TestPartOfStack(t *testing.T) {
 		{partNone, []string{r2 + "(*List).Post", occ + "lockByRNIC", occ + "lock"}},
 		{partNone, []string{"runtime.memmove", r2 + "(*List).Write", occ + "writeBackOne", occ + "writeBack"}},
 		{partNone, []string{"drtmx/engine/kv.(*Cache).Get", occ + "begin", occ + "Fetch"}},
-		{partNone, []string{"drtmx/engine/record.Readable", occ + "accept", occ + "Fetch"}},
+		{partNone, []string{"drtmx/engine/record.Stable", occ + "accept", occ + "Fetch"}},
 		{partNone, []string{"drtmx/engine/history.(*Recorder).Add", tx + "endHistory"}},
 		{partNone, []string{tx + "endHistory", occ + "Commit"}},
 	} {
