@@ -16,7 +16,7 @@ const packageLines = 4000
 
 // uncut are packages that are larger, with the lines they had when they were entered. None is added; a cut takes its line away.
 var uncut = map[string]int{
-	"engine/r2": 5200,
+	"engine/r2": 4400,
 }
 
 func TestPackagesAreSmall(t *testing.T) {

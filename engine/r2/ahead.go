@@ -4,6 +4,9 @@ import (
 	"unsafe"
 
 	"drtmx/engine/fabric/space"
+	"drtmx/engine/r2/account"
+	"drtmx/engine/r2/datagram"
+	"drtmx/engine/r2/sendq"
 	"drtmx/engine/sim"
 )
 
@@ -111,13 +114,13 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 			break
 		}
 		w.cq.AheadPoll(k)
-		if id&recvFlag != 0 {
-			w.mc.mem.Ahead(w.buffers.recvBuffer(int(id&^recvFlag)), 2)
+		if id&sendq.RecvFlag != 0 {
+			w.mc.mem.Ahead(w.buffers.RecvBuffer(int(id&^sendq.RecvFlag)), 2)
 			w.serving.Ahead()
 			continue
 		}
-		sim.Prefetch(unsafe.Pointer(cl.pair(id)))
-		if n, ok := waiterID(id); ok {
+		sim.Prefetch(unsafe.Pointer(cl.pairs.Of(id)))
+		if n, ok := sendq.Waiter(id); ok {
 			sim.Prefetch(unsafe.Pointer(&cl.hints[n]))
 			waiters = true
 		}
@@ -149,14 +152,14 @@ func (cl *Cluster) aheadCoroutines(a uint32) {
 		if !ok {
 			return
 		}
-		if id&recvFlag != 0 {
+		if id&sendq.RecvFlag != 0 {
 			from := int(w.cq.Sender(k))
 			sim.PrefetchLines(unsafe.Pointer(w.out[from]), channelLines)
-			w.aheadMessage(int(id&^recvFlag), from)
+			w.aheadMessage(int(id&^sendq.RecvFlag), from)
 			continue
 		}
 		w.cq.AheadRelease(k)
-		if n, ok := waiterID(id); ok {
+		if n, ok := sendq.Waiter(id); ok {
 			h := &cl.hints[n]
 			sim.PrefetchLines(unsafe.Pointer(h.co), coLines)
 			if h.proc != nil {
@@ -178,11 +181,11 @@ func (cl *Cluster) aheadCoroutines(a uint32) {
 
 // aheadMessage asks for what the handler of a message needs.
 func (w *Worker) aheadMessage(slot, from int) {
-	a := w.buffers.recvBuffer(slot)
-	h := parseHeader(w.mc.mem.Bytes(a, headerBytes))
-	ask := w.cl.asks[h.rpc]
-	if ask != nil && (h.kind == typeRequest || h.kind == typePassive) && headerBytes+h.size <= w.buffers.size {
-		ask(w.machine, Peer{from, w.thread, h.coroutine}, w.mc.mem.Bytes(a+headerBytes, h.size))
+	a := w.buffers.RecvBuffer(slot)
+	h := datagram.Parse(w.mc.mem.Bytes(a, datagram.HeaderBytes))
+	ask := w.cl.asks[h.RPC]
+	if ask != nil && (h.Kind == datagram.Request || h.Kind == datagram.Passive) && datagram.HeaderBytes+h.Size <= w.buffers.Size {
+		ask(w.machine, Peer{from, w.thread, h.Coroutine}, w.mc.mem.Bytes(a+datagram.HeaderBytes, h.Size))
 	}
 }
 
@@ -202,16 +205,16 @@ func (cl *Cluster) aheadUse(a uint32) {
 		if !ok {
 			break
 		}
-		if id&recvFlag != 0 {
+		if id&sendq.RecvFlag != 0 {
 			messages = true
 			continue
 		}
-		if n, ok := waiterID(id); ok {
+		if n, ok := sendq.Waiter(id); ok {
 			h := &cl.hints[n]
 			if h.proc != nil {
 				h.proc.AheadResume()
 			}
-			sim.PrefetchLines(unsafe.Pointer(&h.co.spent.rows[h.co.phase]), 2)
+			sim.PrefetchLines(unsafe.Pointer(account.Row(&h.co.Account)), 2)
 			if h.more != nil {
 				h.more()
 			}

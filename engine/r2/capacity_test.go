@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/r2/registered"
 	"drtmx/engine/sim"
 )
 
@@ -11,7 +12,7 @@ import (
 // and each keeps its buffer until a later completion on its own queue pair.
 func TestBuffersComeBackFromManyQueuePairs(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 1, EmulatedNodes: 1024}, fabric.Config{})
-	const writes = 5 * sendBuffers
+	const writes = 5 * registered.SendBuffers
 	done := false
 	b.cl.Spawn(0, 0, func(c *Co) {
 		c.Phase(phaseCommit, Mode{Outstanding: true, Doorbell: true, Passive: true})

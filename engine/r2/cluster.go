@@ -1,7 +1,6 @@
 package r2
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -9,7 +8,10 @@ import (
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
+	"drtmx/engine/r2/config"
 	"drtmx/engine/r2/core"
+	"drtmx/engine/r2/datagram"
+	"drtmx/engine/r2/sendq"
 	"drtmx/engine/sim"
 )
 
@@ -32,117 +34,33 @@ type Loc struct {
 	Addr    Addr
 }
 
-// Config sizes the framework. The zero value of a field means its default.
-type Config struct {
-	Threads       int       // worker threads per machine, one per core; default all cores
-	PerMachine    []int     // threads of each machine, where they differ; overrides Threads
-	Coroutines    int       // coroutines per thread that Spawn may be called for; sizes queues; default 8
-	EmulatedNodes int       // RC queue pairs as in a cluster of this size (thesis §2.2.4); default the machines
-	RandomQP      bool      // choose among the emulated queue pairs at random (§2.2.4) instead of round robin (§4.4.2)
-	SendDepth     int       // send queue of an RC queue pair; default 128 [rlib]
-	RecvDepth     []int     // RECVs posted by a thread of each machine; default Config.RecvDepths. A message that finds none is lost, and repeated later
-	PollBatch     int       // completions taken per poll; default 16
-	MaxMessage    int       // largest RPC message, header included; default 4096 (the path MTU)
-	MaxRequest    int       // largest request, header included; default MaxMessage. What is longer than that goes in segments
-	MaxReply      int       // largest reply likewise; default and at least MaxRequest
-	Scratch       int       // registered scratch a coroutine begins with, in bytes; default 1088. It grows
-	Transport     Transport // how RPC messages travel; default as datagrams
-	SharedContext bool      // one driver context per RNIC for all threads of a machine, whose queue pairs then share doorbell buffers (§2.2.2)
-	ResendAfter   Time      // an unanswered request is sent again after this, later where answers take longer; default 200 us, over TCP twice what its own repetition takes
-	ConnectTime   Time      // making one RC queue pair when a machine restarts; default 50 us, see the package's doc
+// What sizes the framework.
+type (
+	Config    = config.Config
+	Transport = config.Transport
+)
 
-	// Between, if not nil, is called between two machines whose queue pairs New makes, done of
-	// them so far: a large cluster takes a while. Its error ends New.
-	Between func(done, total int) error
-}
+// How messages travel.
+const (
+	Datagrams = config.Datagrams
+	Writes    = config.Writes
+	Hybrid    = config.Hybrid
+)
 
 const (
 	// RequestWindow bounds the requests of one thread to one peer thread that
 	// are not yet answered or acknowledged [drtmh config].
-	RequestWindow = 128
+	RequestWindow = datagram.RequestWindow
 
 	udSendDepth = 1024
-	maxMessage  = 4096
 	maxRPC      = 32
 )
 
-func (c Config) withDefaults(f *fabric.Fabric) Config {
-	def := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	def(&c.Threads, f.Machine(0).Cores())
-	def(&c.Coroutines, 8)
-	def(&c.EmulatedNodes, f.Machines())
-	def(&c.SendDepth, 128)
-	def(&c.PollBatch, 16)
-	def(&c.MaxMessage, maxMessage)
-	c.MaxRequest = max(c.MaxRequest, c.MaxMessage)
-	c.MaxReply = max(c.MaxReply, c.MaxRequest)
-	if f.TCP() != nil { // the kernel cuts
-		c.MaxMessage = c.MaxReply
-	}
-	def(&c.Scratch, 1088)
-	if c.RecvDepth == nil {
-		threads := c.PerMachine
-		if threads == nil {
-			threads = slices.Repeat([]int{c.Threads}, f.Machines())
-		}
-		c.RecvDepth = c.RecvDepths(threads, c.Coroutines, RequestWindow)
-	}
-	if c.ResendAfter == 0 {
-		c.ResendAfter = ResendAfter(f.TCP())
-	}
-	if c.ConnectTime == 0 {
-		c.ConnectTime = 50 * sim.Microsecond
-	}
-	return c
-}
-
 // ResendAfter is Config.ResendAfter unless told, where messages go by tcp or, if nil, by RNICs.
-func ResendAfter(tcp *profile.TCPCosts) Time {
-	if tcp != nil {
-		return 2 * tcp.Retransmit
-	}
-	return 200 * sim.Microsecond
-}
+func ResendAfter(tcp *profile.TCPCosts) Time { return config.ResendAfter(tcp) }
 
-// RecvDepths is the function of that name with room for the segments of messages as long as c
-// allows: those of the requests that others send, and of the replies that a thread's own
-// coroutines, each in number, wait for.
-func (c Config) RecvDepths(threads []int, each, burst int) []int {
-	datagram := cmp.Or(c.MaxMessage, maxMessage)
-	if c.MaxRequest > datagram {
-		return RecvDepths(threads, segmentWindow*each, segmentWindow*burst)
-	}
-	depths := RecvDepths(threads, each, burst)
-	if c.MaxReply > datagram {
-		for m := range depths {
-			depths[m] = min(depths[m]+segmentWindow*each, 2048)
-		}
-	}
-	return depths
-}
-
-// RecvDepths is how many RECVs a thread of each machine posts unless told, from 64 to 2048
-// [rlib]. threads are those of each machine, each the requests that a thread sends to another
-// at a time. Passive ones that come on top find RECVs that are free just then; where several
-// threads of a machine talk to one, they come from all at once, and each of those has burst.
-func RecvDepths(threads []int, each, burst int) []int {
-	depths := make([]int, len(threads))
-	for m, own := range threads {
-		senders, each := 0, each
-		for _, n := range threads {
-			senders += (n + own - 1) / max(own, 1)
-		}
-		if senders > len(threads) {
-			each = burst
-		}
-		depths[m] = min(max(64, senders*each), 2048)
-	}
-	return depths
-}
+// RecvDepths is Config.RecvDepth unless told.
+func RecvDepths(threads []int, each, burst int) []int { return config.RecvDepths(threads, each, burst) }
 
 // Handler serves one RPC id. It runs to completion on a worker of the callee.
 // req is valid until it returns; it writes its reply into rep and returns the
@@ -166,16 +84,13 @@ type Cluster struct {
 	queues    []uint32 // numbers of the workers' completion queues, for lookAhead
 	hints     []hint   // of each coroutine, for lookAhead
 	cos       []*Co
-	pairs     []*[pairBlock]queuePair // by id
-	npairs    int
+	pairs     sendq.Pairs
 	perPeer   int          // RC queue pairs of a worker to a machine
 	polled    []fabric.CQE // see Worker.keep
 	list      List         // the open one: it is posted before its coroutine parks
-	spare     []*pending   // empty
-	sendRings sendRings
-	single    bool                           // every reply rings a doorbell of its own
-	open      int                            // requests without their answer or receipt
-	whole     int                            // payload of the largest message that is one datagram
+	single    bool         // every reply rings a doorbell of its own
+	open      int          // requests without their answer or receipt
+	whole     datagram.Whole
 	follows   func(number, have uint16) bool // rule by which segments are taken
 	handlers  [maxRPC]Handler
 	atOnce    [maxRPC]bool    // see HandleAtOnce
@@ -222,20 +137,11 @@ func (mc *machine) openContexts(f *fabric.Fabric) {
 // New builds the workers, their queue pairs and their buffers. Nothing runs
 // before Spawn.
 func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
-	c = c.withDefaults(f)
-	if c.PerMachine != nil && len(c.PerMachine) != f.Machines() {
-		return nil, fmt.Errorf("r2: threads given for %d machines, the fabric has %d", len(c.PerMachine), f.Machines())
-	}
-	if err := c.checkSizes(); err != nil {
+	c = c.WithDefaults(f)
+	if err := c.Check(f); err != nil {
 		return nil, err
 	}
-	if len(c.RecvDepth) != f.Machines() {
-		return nil, fmt.Errorf("r2: RECVs given for %d machines, the fabric has %d", len(c.RecvDepth), f.Machines())
-	}
-	if f.TCP() != nil && (c.Transport != Datagrams || c.SharedContext) {
-		return nil, fmt.Errorf("r2: RPC by WRITE and driver contexts are of RNICs, and those of profile %s have no RDMA; leave Transport and SharedContext alone", f.Profile().Name)
-	}
-	cl := &Cluster{sim: s, fab: f, cfg: c, tcp: f.TCP(), active: c.Coroutines, whole: c.MaxMessage - headerBytes, follows: follows,
+	cl := &Cluster{sim: s, fab: f, cfg: c, tcp: f.TCP(), active: c.Coroutines, whole: datagram.Whole(c.MaxMessage - datagram.HeaderBytes), follows: follows,
 		polled: make([]fabric.CQE, c.PollBatch), perPeer: (c.EmulatedNodes + f.Machines() - 1) / f.Machines()}
 	cl.cores = core.New(s, f, above{cl})
 	cl.kWork = s.Register("r2.work", func(a uint32) { cl.workers[a&0xffff].event(a >> 16) })
@@ -285,7 +191,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	}
 	for _, w := range cl.workers {
 		for _, ch := range w.chans {
-			ch.address = ch.peer.ud.qp.Address()
+			ch.address = ch.peer.ud.QP.Address()
 		}
 		cl.queues = append(cl.queues, w.cq.Number())
 		w.rest() // a worker without coroutines of its own serves requests too

@@ -3,11 +3,13 @@ package r2
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/r2/account"
 	"drtmx/engine/r2/core"
+	"drtmx/engine/r2/registered"
+	"drtmx/engine/r2/sendq"
 )
 
 // Mode says which optimisations of thesis §2.2.3 apply to a post.
@@ -33,25 +35,15 @@ type Co struct {
 	suspended bool
 	serves    bool // runs a handler, called by itself
 	mode      Mode
-	phase     metrics.Phase
-	touched   uint32 // bit p: spent[p] is not zero
-	tripped   uint32 // bit p: tripsIn[p] is not zero
 	err       error
 
-	parkedAt  Time
-	runFrom   Time
-	explained Time // of the wait, by the request that ended it
-	trips     int
+	registered.Scratch
+	nreply int
+	index  int // within the thread; -1: the handler; noIndex: in the background
+	slot   int // among all coroutines of the worker but the handler
 
-	scratch Addr
-	mem     []byte
-	used    int
-	nreply  int
-	index   int // within the thread; -1: the handler; noIndex: in the background
-	slot    int // among all coroutines of the worker but the handler
+	account.Account // its ledger is the next lines
 
-	tripsIn [metrics.NumPhases]uint16 // waits by phase, see TakeTrips
-	spent   ledger
 	replies []Reply
 	stalled *channel // has no room for another request
 	wakeAt  Time     // asleep until then
@@ -59,10 +51,7 @@ type Co struct {
 }
 
 // Buf is registered scratch memory of a coroutine.
-type Buf struct {
-	Addr Addr
-	B    []byte
-}
+type Buf = registered.Buf
 
 // Reply is the answer to a Call; B is valid from Wait until Reset.
 type Reply struct {
@@ -77,7 +66,7 @@ func newCo(w *Worker, index int, name string, body func(*Co)) *Co {
 		name = fmt.Sprintf("m%d.t%d.handler", w.mc.id, w.thread)
 	}
 	rand := w.cl.sim.Stream("r2.co", uint64(w.id)<<16|uint64(index+1))
-	c := &Co{Program: core.Bind(&w.Core, uint32(len(w.cl.cos)), name, rand), w: w, index: index, body: body}
+	c := &Co{Program: core.Bind(&w.Core, uint32(len(w.cl.cos)), name, rand), Account: account.Of(&w.Core), Scratch: registered.Of(&w.buffers), w: w, index: index, body: body}
 	w.cl.cos = append(w.cl.cos, c)
 	w.cl.hints = append(w.cl.hints, hint{co: c})
 	return c
@@ -112,7 +101,7 @@ func (c *Co) short() uint16 {
 	return uint16(c.slot + 1)
 }
 
-const shortHandler = passive - 1
+const shortHandler = sendq.Passive - 1
 
 // tag names the coroutine in its messages, in 7 bits: by its index, and one that has none from the top down.
 func (c *Co) tag() int {
@@ -127,62 +116,12 @@ func (c *Co) Cluster() *Cluster { return c.w.cl }
 
 // Phase attributes what follows to p and posts it in mode m.
 func (c *Co) Phase(p metrics.Phase, m Mode) {
-	c.charged(metrics.Compute)
-	c.phase, c.mode = p, m
+	account.Begin(&c.Account, p)
+	c.mode = m
 	if x := c.w.cl.watch; x != nil {
 		x.observer.Phase(c.ID(), c.Now(), p)
 	}
 }
-
-// charged attributes the time since it last ran or was charged.
-func (c *Co) charged(m metrics.Milestone) {
-	now := c.w.Local
-	if now > c.runFrom {
-		c.touched |= 1 << c.phase
-		c.spent.add(c.phase, m, now-c.runFrom)
-		c.runFrom = now
-	}
-}
-
-// Phases are those in which it spent time since the last TakeBreakdown.
-func (c *Co) Phases() metrics.PhaseSet {
-	c.charged(metrics.Compute)
-	return metrics.PhaseSet(c.touched)
-}
-
-// TakeBreakdown adds the time spent since the last call to b, by phase and
-// milestone, and returns the round trips waited for.
-func (c *Co) TakeBreakdown(b *metrics.Breakdown) (trips int) {
-	c.charged(metrics.Compute)
-	for t := c.touched; t != 0; t &= t - 1 {
-		p := bits.TrailingZeros32(t)
-		spent, sum := &c.spent.rows[p], &b[p]
-		for m := range sum {
-			sum[m] += Time(spent[m])
-		}
-		*spent = row{}
-	}
-	c.touched = 0
-	if c.spent.excess != nil {
-		b.Add(c.spent.excess)
-		c.spent.excess = nil
-	}
-	trips, c.trips = c.trips, 0
-	return trips
-}
-
-// TakeTrips adds the waits since the last call to n, by the phase that they began in, at most 65,535 of one.
-func (c *Co) TakeTrips(n *[metrics.NumPhases]uint32) {
-	for t := c.tripped; t != 0; t &= t - 1 {
-		p := bits.TrailingZeros32(t)
-		n[p] += uint32(c.tripsIn[p])
-		c.tripsIn[p] = 0
-	}
-	c.tripped = 0
-}
-
-// RoundTrips counts the waits since the last TakeBreakdown.
-func (c *Co) RoundTrips() int { return c.trips }
 
 // park gives the core away until something makes the coroutine ready.
 func (c *Co) park() {
@@ -190,79 +129,13 @@ func (c *Co) park() {
 	core.Park(&c.Program)
 }
 
-// woken is called when the loop resumes it after park. What the request that
-// ended the wait does not account for is the way from its completion to the
-// core.
+// woken is called when the loop resumes it after park.
 func (c *Co) woken() {
-	c.runFrom = c.w.Local
-	c.touched |= 1 << c.phase
-	wait := c.w.Local - c.parkedAt - c.explained
 	if c.slept {
-		slept := min(wait, c.wakeAt-c.parkedAt)
-		c.spent.add(c.phase, metrics.Asleep, slept)
-		c.slept, wait = false, wait-slept
+		c.slept = false
+		account.Slept(&c.Account, c.wakeAt)
 	}
-	c.spent.add(c.phase, metrics.Poll, wait)
-	c.explained = 0
-}
-
-// attribute spreads a wait over the milestones of the request that ended it.
-// The request may have been posted before the wait began: then its first
-// milestones are shortened.
-func (c *Co) attribute(stamp *metrics.Stamp, wait Time) {
-	sum := stamp.Total()
-	before := max(sum-wait, 0)
-	c.explained = sum - before
-	if before == 0 && c.spent.addStamp(c.phase, stamp) {
-		return
-	}
-	for m, d := range stamp {
-		if d == 0 {
-			continue
-		}
-		cut := min(Time(d), before)
-		before -= cut
-		c.spent.add(c.phase, metrics.Milestone(m), Time(d)-cut)
-	}
-}
-
-// row is what a coroutine spent in a phase, by milestone: one line of the
-// host's memory.
-type row [16]uint32
-
-// ledger is a metrics.Breakdown in little memory, for thousands of coroutines
-// keep one each.
-type ledger struct {
-	excess *metrics.Breakdown // what is too large for a row; nil: nothing
-	rows   [metrics.NumPhases]row
-}
-
-// addStamp adds all of a stamp, or nothing: false says that a sum is too large.
-func (l *ledger) addStamp(p metrics.Phase, s *metrics.Stamp) bool {
-	to := &l.rows[p]
-	sum, high := *to, uint64(0)
-	for m, d := range s {
-		x := uint64(sum[m]) + uint64(d)
-		sum[m] = uint32(x)
-		high |= x >> 32
-	}
-	if high != 0 {
-		return false
-	}
-	*to = sum
-	return true
-}
-
-func (l *ledger) add(p metrics.Phase, m metrics.Milestone, d Time) {
-	cell := &l.rows[p][m]
-	if sum := Time(*cell) + d; 0 <= sum && sum <= math.MaxUint32 {
-		*cell = uint32(sum)
-		return
-	}
-	if l.excess == nil {
-		l.excess = new(metrics.Breakdown)
-	}
-	l.excess[p][m] += d
+	account.Woken(&c.Account)
 }
 
 // Wait parks the coroutine until every request it posted, passive ones
@@ -364,7 +237,7 @@ func (c *Co) state() string {
 	case slices.Contains(c.w.held, c):
 		return "waits for room in the send queues"
 	case c.waiting:
-		return fmt.Sprintf("waits for %d requests in phase %s", c.pending, c.phase)
+		return fmt.Sprintf("waits for %d requests in phase %s", c.pending, c.InPhase())
 	}
 	return ""
 }
@@ -372,42 +245,8 @@ func (c *Co) state() string {
 // Reset takes back the scratch buffers and replies handed out so far: the
 // begin of a new transaction.
 func (c *Co) Reset() {
-	c.used, c.nreply = 0, 0
-}
-
-// Mark is a state of a coroutine's scratch.
-type Mark struct {
-	block Addr
-	used  int
-}
-
-// Mark is what Release goes back to.
-func (c *Co) Mark() Mark { return Mark{c.scratch, c.used} }
-
-// Release takes back the scratch buffers handed out since a Mark: for whoever tries something many times within one
-// transaction.
-func (c *Co) Release(m Mark) {
-	if c.scratch == m.block {
-		c.used = m.used
-	} else { // it has grown since: all of the new block is younger
-		c.used = 0
-	}
-}
-
-// Buf returns n bytes of registered scratch, 8-byte aligned, not cleared.
-func (c *Co) Buf(n int) Buf {
-	if c.used+n > len(c.mem) {
-		// The old block stays valid for what was handed out of it.
-		c.grow(max(2*len(c.mem), n, c.w.cl.cfg.Scratch))
-	}
-	b := Buf{c.scratch + Addr(c.used), c.mem[c.used : c.used+n : c.used+n]}
-	c.used += (n + 7) &^ 7
-	return b
-}
-
-func (c *Co) grow(n int) {
-	c.scratch, c.mem = c.w.buffers.scratch(c.w, n)
-	c.used = 0
+	registered.Empty(&c.Scratch)
+	c.nreply = 0
 }
 
 func (c *Co) reply() *Reply {

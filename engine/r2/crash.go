@@ -6,7 +6,11 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/r2/account"
 	"drtmx/engine/r2/core"
+	"drtmx/engine/r2/datagram"
+	"drtmx/engine/r2/registered"
+	"drtmx/engine/r2/sendq"
 )
 
 // ErrUnreachable is in the error of a request whose machine has crashed, or does
@@ -101,7 +105,7 @@ func (w *Worker) stop() {
 	clear(w.waiting.idle)
 	w.waiting.queue, w.waiting.idle = w.waiting.queue[:0], w.waiting.idle[:0]
 	w.tickDue, w.ticking, w.full, w.fencing = false, false, false, false
-	w.tickAt, w.patience = 0, patience{}
+	w.tickAt, w.patience = 0, datagram.Patience{}
 	w.batch, w.next, w.kept = nil, 0, w.kept[:0]
 	clear(w.ready.buf)
 	w.ready.head, w.ready.tail, w.running = 0, 0, false
@@ -118,7 +122,7 @@ func (w *Worker) stop() {
 // stop ends the coroutine. Its stream of random numbers goes on with the next
 // begin.
 func (c *Co) stop() {
-	*c = Co{Program: core.Stopped(&c.Program), w: c.w, index: c.index, slot: c.slot, body: c.body}
+	*c = Co{Program: core.Stopped(&c.Program), Account: account.Of(&c.w.Core), Scratch: registered.Of(&c.w.buffers), w: c.w, index: c.index, slot: c.slot, body: c.body}
 }
 
 // lose ends what is open with a machine that is down.
@@ -147,13 +151,13 @@ func (w *Worker) giveUp(ch *channel, k *call) {
 }
 
 // severed accounts for a one-sided request that ended with its peer's machine.
-func (q *queuePair) severed(w *Worker, e *entry, cqe *fabric.CQE) {
+func (w *Worker) severed(e *sendq.Entry, cqe *fabric.CQE) {
 	switch {
-	case e.co&passive != 0:
+	case e.Co&sendq.Passive != 0:
 		w.cl.lost++
-	case e.co&waits == 0: // the end of its list tells, or nobody wants to know
+	case e.Co&sendq.Waits == 0: // the end of its list tells, or nobody wants to know
 	default:
-		if c := w.co(e.co); c.err == nil {
+		if c := w.co(e.Co); c.err == nil {
 			c.err = fmt.Errorf("r2: %v on machine %d thread %d: %w", cqe.Op, w.mc.id, w.thread, ErrUnreachable)
 		}
 	}
@@ -251,7 +255,7 @@ func (w *Worker) reopen() {
 	clear(w.cross)
 	w.cq = w.newCQ()
 	w.cl.queues[w.id] = w.cq.Number()
-	w.buffers.reset()
+	w.buffers.Reset()
 }
 
 // forget leaves the queue pairs to a machine to their last completions.
@@ -272,12 +276,12 @@ func (w *Worker) retire(q *queuePair) {
 		return
 	}
 	if w.mc.contexts != nil {
-		w.mc.contexts[w.home].FreeBuffer(q.buffer)
+		w.mc.contexts[w.home].FreeBuffer(q.Buffer)
 	}
-	if q.head == q.tail {
+	if q.Head == q.Tail {
 		return
 	}
-	q.append(w, &fabric.SendWR{Op: fabric.Write, Signaled: true}, entry{buffer: -1}, nil)
+	w.append(q, &fabric.SendWR{Op: fabric.Write, Signaled: true}, sendq.Entry{Buffer: -1}, nil)
 	w.markDirty(q)
 	w.wake()
 }
@@ -325,7 +329,7 @@ func (r *rings) renew(mem *host.Memory, was, is *channel) {
 		}
 		g.ch, g.next = is, 0
 		for slot := range RequestWindow {
-			clear(mem.Bytes(g.base+Addr((slot+1)*r.stride-headerBytes), headerBytes))
+			clear(mem.Bytes(g.base+Addr((slot+1)*r.stride-datagram.HeaderBytes), datagram.HeaderBytes))
 		}
 	}
 }

@@ -304,7 +304,7 @@ func (x *chaos) rest() {
 			x.Errorf("machine %d: %d requests have begun and %d ended", m, x.begun[m], x.ended[m])
 		}
 		for _, w := range x.cl.machines[m].workers {
-			if n := int(w.buffers.taken) - len(w.buffers.unused); x.cl.Up(m) && n > w.unsettled() {
+			if n := w.buffers.InUse(); x.cl.Up(m) && n > w.unsettled() {
 				x.Errorf("machine %d thread %d: %d send buffers are lost", m, w.thread, n)
 			}
 		}
@@ -316,7 +316,7 @@ func (x *chaos) rest() {
 func (w *Worker) unsettled() (n int) {
 	for _, q := range append(append([]*queuePair{w.ud}, w.rc...), w.cross...) {
 		if q != nil {
-			n += int(q.tail - q.head)
+			n += int(q.Tail - q.Head)
 		}
 	}
 	return n

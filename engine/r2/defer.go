@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2/core"
+	"drtmx/engine/r2/datagram"
 )
 
 // A handler that cannot answer yet keeps the request as a Ticket and answers later, from any code of its
@@ -32,7 +33,7 @@ type Ticket struct {
 	w      *Worker
 	ch     *channel // nil: a coroutine of the worker itself has asked
 	seq    uint32
-	head   header
+	head   datagram.Header
 	from   Peer
 	starts uint32 // of the caller's machine
 	req    []byte
@@ -75,8 +76,8 @@ func (cl *Cluster) HandleDeferring(name string, h Handler) (id uint8) {
 // request are the ticket's own. A passive request, which has no reply, cannot be deferred.
 func (c *Co) Defer() *Ticket {
 	t := c.keepRequest()
-	if t.head.kind == typePassive {
-		panic(fmt.Sprintf("r2: %s defers a passive %s at %d ps: it has no reply to defer", c.Name(), c.w.cl.rpcs[t.head.rpc], c.Now()))
+	if t.head.Kind == datagram.Passive {
+		panic(fmt.Sprintf("r2: %s defers a passive %s at %d ps: it has no reply to defer", c.Name(), c.w.cl.rpcs[t.head.RPC], c.Now()))
 	}
 	return t
 }
@@ -90,14 +91,14 @@ func (c *Co) keepRequest() *Ticket {
 	switch {
 	case c.index >= 0 && !c.serves:
 		panic(fmt.Sprintf("r2: %s defers at %d ps, and handles no request", c.Name(), c.Now()))
-	case !w.cl.defers[j.head.rpc]:
-		panic(fmt.Sprintf("r2: %s defers a %s at %d ps: have it handled by HandleDeferring", c.Name(), w.cl.rpcs[j.head.rpc], c.Now()))
+	case !w.cl.defers[j.head.RPC]:
+		panic(fmt.Sprintf("r2: %s defers a %s at %d ps: have it handled by HandleDeferring", c.Name(), w.cl.rpcs[j.head.RPC], c.Now()))
 	case w.deferred != nil:
-		panic(fmt.Sprintf("r2: %s defers a %s twice at %d ps", c.Name(), w.cl.rpcs[j.head.rpc], c.Now()))
+		panic(fmt.Sprintf("r2: %s defers a %s twice at %d ps", c.Name(), w.cl.rpcs[j.head.RPC], c.Now()))
 	}
 	t := w.newTicket()
 	t.ch, t.seq, t.head, t.from = j.ch, j.seq, j.head, j.from
-	t.req = w.messages.take(len(j.req))
+	t.req = w.messages.Take(len(j.req))
 	copy(t.req, j.req)
 	if t.ch != nil {
 		t.starts = t.ch.peer.mc.starts
@@ -121,8 +122,8 @@ func (w *Worker) newTicket() *Ticket {
 // free ends a ticket.
 func (t *Ticket) free() {
 	w, last := t.w, len(t.w.tickets)-1
-	w.messages.give(t.req)
-	w.messages.give(t.answer)
+	w.messages.Give(t.req)
+	w.messages.Give(t.answer)
 	w.tickets[t.at] = w.tickets[last]
 	w.tickets[t.at].at = t.at
 	w.tickets[last] = nil
@@ -155,7 +156,7 @@ func (t *Ticket) String() string {
 	if t.works {
 		what = "works on"
 	}
-	return fmt.Sprintf("m%d.t%d: %s a %s of machine %d thread %d since %d ps", t.w.machine, t.w.thread, what, t.w.cl.rpcs[t.head.rpc], t.from.Machine, t.from.Thread, t.since)
+	return fmt.Sprintf("m%d.t%d: %s a %s of machine %d thread %d since %d ps", t.w.machine, t.w.thread, what, t.w.cl.rpcs[t.head.RPC], t.from.Machine, t.from.Thread, t.since)
 }
 
 // ticketOf is the ticket of a request.
@@ -184,7 +185,7 @@ func (t *Ticket) Gone() bool {
 		return false
 	}
 	mc := t.ch.peer.mc
-	return mc.life != running || mc.starts != t.starts || !t.moved && int32(t.seq-t.ch.keptFrom) < 0
+	return mc.life != running || mc.starts != t.starts || !t.moved && int32(t.seq-t.ch.KeptFrom) < 0
 }
 
 // Answer has f write the reply and sends it. f is as a handler is: it may wait for its core's local time
@@ -210,11 +211,11 @@ func (t *Ticket) Answer(c *Co, f func(c *Co, req, rep []byte) int) {
 func (t *Ticket) deliver(c *Co) {
 	w, start, flat := t.w, t.w.Local, c.Beyond()
 	w.Charge(w.CPU.Dispatch)
-	rep := w.messages.take(w.cl.MaxReply())
+	rep := w.messages.Take(w.cl.MaxReply())
 	n := t.f(c, t.req, rep)
 	c.Back(flat)
 	t.finish(c, rep[:n], start)
-	w.messages.give(rep)
+	w.messages.Give(rep)
 }
 
 // finish gives an answer to who waits for it. Work on it began at a time.
@@ -223,7 +224,7 @@ func (t *Ticket) finish(c *Co, reply []byte, start Time) {
 	t.stamp.Spend(metrics.LockWait, max(start-t.since, 0))
 	t.stamp.Spend(metrics.Handler, w.Local-start)
 	switch {
-	case t.head.kind == typePassive:
+	case t.head.Kind == datagram.Passive:
 	case t.ch == nil:
 		t.reply.B = t.co.Buf(len(reply)).B
 		copy(t.reply.B, reply)
@@ -234,7 +235,7 @@ func (t *Ticket) finish(c *Co, reply []byte, start Time) {
 		if x := w.cl.watch; x != nil {
 			x.served(w, &job{ch: t.ch, seq: t.seq, head: t.head}, len(reply), start)
 		}
-		t.answer = w.messages.take(len(reply))
+		t.answer = w.messages.Take(len(reply))
 		copy(t.answer, reply)
 		if t.moved {
 			t.state = ticketAnswered
@@ -255,10 +256,10 @@ func (t *Ticket) send(c *Co) {
 	if w.cl.single {
 		core.FenceStreams(&c.Program)
 	}
-	t.ch.keep(t.seq, t.answer)
+	t.ch.Keep(t.seq, t.answer)
 	t.answer = nil
-	k := t.ch.kept(t.seq)
-	k.how = answeredLate
+	k := t.ch.Kept(t.seq)
+	k.How = answeredLate
 	w.sendReply(t.ch, t.seq, t.head, k)
 	t.free()
 }
@@ -288,9 +289,9 @@ func (c *Co) askSelf(rpc uint8, message []byte) *Reply {
 	if c.index < 0 {
 		panic(fmt.Sprintf("r2: %s asks its own thread for %s at %d ps: a handler cannot wait for what may be deferred", c.Name(), w.cl.rpcs[rpc], c.Now()))
 	}
-	w.own = job{head: header{rpc: rpc}, from: Peer{w.mc.id, w.thread, c.index}, req: message}
+	w.own = job{head: datagram.Header{RPC: rpc}, from: Peer{w.mc.id, w.thread, c.index}, req: message}
 	if c.mode.Passive {
-		w.own.head.kind = typePassive
+		w.own.head.Kind = datagram.Passive
 	}
 	c.serves = true
 	n := w.cl.handlers[rpc](c, w.own.from, message, w.answer)
@@ -301,7 +302,7 @@ func (c *Co) askSelf(rpc uint8, message []byte) *Reply {
 	if t != nil {
 		t.state, t.since = ticketOpen, w.Local
 	}
-	defer w.messages.give(message)
+	defer w.messages.Give(message)
 	if c.mode.Passive {
 		if f := w.cl.receipts[rpc]; f != nil {
 			f(w.mc.id, w.thread, w.mc.id, message)
@@ -321,14 +322,14 @@ func (c *Co) askSelf(rpc uint8, message []byte) *Reply {
 }
 
 // sayNotYet answers the repetition of a request that is deferred.
-func (w *Worker) sayNotYet(ch *channel, seq uint32, h header) {
+func (w *Worker) sayNotYet(ch *channel, seq uint32, h datagram.Header) {
 	t := w.ticketOf(ch, seq)
 	if t == nil || t.Gone() {
 		return
 	}
-	ch.keep(seq, nil)
-	k := ch.kept(seq)
-	k.how = notYet
+	ch.Keep(seq, nil)
+	k := ch.Kept(seq)
+	k.How = notYet
 	t.moved = true
 	w.sendReply(ch, seq, h, k)
 }
@@ -339,8 +340,8 @@ func (w *Worker) askAgain(ch *channel, seq uint32, k *call) {
 	if seq != ch.oldest && ch.next-ch.oldest >= RequestWindow {
 		return // the next repetition will do it
 	}
-	if p := ch.patience; p != nil && p.doublings > 0 {
-		p.doublings-- // it was no sign of a slow machine
+	if p := ch.patience; p != nil && p.Doublings > 0 {
+		p.Doublings-- // it was no sign of a slow machine
 	}
 	was, rpc := *k, w.cl.rpcOf(k)
 	k.answered = true
@@ -348,7 +349,7 @@ func (w *Worker) askAgain(ch *channel, seq uint32, k *call) {
 	next, k := ch.open()
 	w.cl.opened()
 	*k = was
-	k.message, k.rpc = w.messages.take(againBytes), w.cl.again
+	k.message, k.rpc = w.messages.Take(againBytes), w.cl.again
 	binary.LittleEndian.PutUint32(k.message, seq)
 	k.message[againBytes-1] = rpc
 	k.sentAt, k.tries, k.sent, k.granted, k.got = w.Local, 0, 0, 0, 0
@@ -387,7 +388,7 @@ func (cl *Cluster) later(after Time, k *call) Time {
 	if k.deferred == 0 {
 		return after
 	}
-	return min(after<<k.deferred, maxPatience*cl.cfg.ResendAfter)
+	return min(after<<k.deferred, datagram.MaxPatience*cl.cfg.ResendAfter)
 }
 
 // retryWindowHead repeats the request that keeps back the window of a channel, if it may be deferred: whoever

@@ -217,8 +217,8 @@ func TestMessagesOfADeferredRequest(t *testing.T) {
 		if sum := spent.Total(); sum < took-sim.Microsecond || sum > took+3*sim.Microsecond {
 			t.Errorf("it took %d ps, and the breakdown has %d", took, sum)
 		}
-		if p := b.cl.machines[1].workers[0].patience; p.mean != 0 {
-			t.Errorf("the wait counts as the network's: %d ps", p.mean)
+		if p := b.cl.machines[1].workers[0].patience; p.Mean != 0 {
+			t.Errorf("the wait counts as the network's: %d ps", p.Mean)
 		}
 	}
 }

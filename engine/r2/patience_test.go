@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/r2/datagram"
 	"drtmx/engine/sim"
 )
 
@@ -30,7 +31,7 @@ func TestPatience(t *testing.T) {
 	for range 100 {
 		w.heard(ch, &call{sentAt: -sim.Second}, true)
 	}
-	want("at most", maxPatience*200, maxPatience*200)
+	want("at most", datagram.MaxPatience*200, datagram.MaxPatience*200)
 }
 
 // Waiting that was too short is doubled, once for all requests that went out before it
@@ -62,7 +63,7 @@ func TestPatienceDoubles(t *testing.T) {
 	for range 100 {
 		w.overdue(ch, &call{sentAt: w.Local})
 	}
-	if got := w.resendAfter(ch); got != maxPatience*200*us {
+	if got := w.resendAfter(ch); got != datagram.MaxPatience*200*us {
 		t.Errorf("%d us at most", got/us)
 	}
 }
@@ -78,19 +79,19 @@ func TestPatienceBehindARepetition(t *testing.T) {
 		*k = call{passive: true, sentAt: Time(i) * us}
 		w.unconfirmed++
 	}
-	w.patience = patience{mean: 10 * us, deviation: us}
+	w.patience = datagram.Patience{Mean: 10 * us, Deviation: us}
 	w.Local = 250 * us
 	w.overdue(ch, ch.call(1))
 	ch.call(1).tries = 1
 	ch.acknowledge(w, 1)
-	mean := ch.patience.mean
+	mean := ch.patience.Mean
 	if mean <= 10*us {
 		t.Error("the time of what was in front of the repetition does not count")
 	}
-	ch.patience.doublings = 3
+	ch.patience.Doublings = 3
 	ch.acknowledge(w, 4)
-	if ch.patience.mean != mean || ch.patience.doublings != 0 {
-		t.Errorf("a mean of %d us and %d doublings behind the repetition, want %d us and none", ch.patience.mean/us, ch.patience.doublings, mean/us)
+	if ch.patience.Mean != mean || ch.patience.Doublings != 0 {
+		t.Errorf("a mean of %d us and %d doublings behind the repetition, want %d us and none", ch.patience.Mean/us, ch.patience.Doublings, mean/us)
 	}
 }
 
@@ -176,17 +177,17 @@ func TestWaitingForTheSendQueueIsNotRepeated(t *testing.T) {
 	const asked = (machines - 1) * RequestWindow
 	q := b.cl.workers[0].ud
 	b.run(500 * sim.Microsecond) // the first are overdue
-	if q.posted >= asked {
+	if q.Posted >= asked {
 		t.Fatal("nothing waits for room")
 	}
-	for q.posted < asked {
+	for q.Posted < asked {
 		b.run(50 * sim.Microsecond)
-		if q.posted < asked && q.tail != asked {
-			t.Fatalf("%d requests have not been sent, and %d are repeated", asked-q.posted, q.tail-asked)
+		if q.Posted < asked && q.Tail != asked {
+			t.Fatalf("%d requests have not been sent, and %d are repeated", asked-q.Posted, q.Tail-asked)
 		}
 	}
 	b.run(sim.Millisecond)
-	if q.tail == asked {
+	if q.Tail == asked {
 		t.Error("nothing is repeated when all has been sent")
 	}
 }

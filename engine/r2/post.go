@@ -6,178 +6,41 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2/core"
+	"drtmx/engine/r2/sendq"
 )
 
-// A work request's id is a RECV's slot with recvFlag; else the number of its
-// queue pair, the coroutine that waits for it (only lookAhead wants to know) and
-// the low bits of its place in the send queue.
-const (
-	recvFlag  = 1 << 63
-	pairShift = 32
-	coShift   = 12
-	placeMask = 1<<coShift - 1
-)
+// queuePair is a queue pair with its send queue.
+type queuePair = sendq.Pair
 
-// entry is a work request in a send queue, in posting order.
-type entry struct {
-	co     uint16 // who posted it, see Co.short; 0: a reply, an acknowledgement, a repetition
-	buffer int16  // send buffer to give back, or -1
-}
-
-// Flags in entry.co: the coroutine waits for the request, or it is passive.
-const (
-	waits   = 1 << 15
-	passive = 1 << 14
-)
-
-// queuePair is a queue pair with what the worker knows of its send queue: a
-// ring of entries of which the first are in the RNIC's hands and the rest
-// wait for the flush or for room. There are tens of thousands, used in no
-// order, so each is one line of the host's memory.
-type queuePair struct {
-	qp         *fabric.QP
-	pend       *pending // nil: nothing is
-	more       uint32   // where sendRings has the ring once it is larger than first
-	size       uint32   // of that ring
-	id         uint32   // in the cluster
-	head       uint32   // oldest not known to be complete
-	posted     uint32   // next to post
-	tail       uint32   // next free
-	unsignaled uint16
-	depth      uint16
-	first      [4]entry
-	dirty      bool
-	buffer     fabric.MMIOBuffer // of a shared context
-}
-
-// pending are the work requests of a queue pair that wait for the doorbell.
-type pending struct{ wrs []fabric.SendWR }
-
-// at is the entry of a place in the send queue.
-func (q *queuePair) at(cl *Cluster, place uint32) *entry {
-	if q.size == 0 {
-		return &q.first[place&uint32(len(q.first)-1)]
-	}
-	return cl.sendRings.at(q.more + place&(q.size-1))
-}
-
-// grow doubles the ring.
-func (q *queuePair) grow(cl *Cluster) {
-	size := 2 * q.room()
-	ring := cl.sendRings.take(size)
-	for i := q.head; i != q.tail; i++ {
-		*cl.sendRings.at(ring + i&(size-1)) = *q.at(cl, i)
-	}
-	q.more, q.size = ring, size
-}
-
-// room is how many entries the ring holds.
-func (q *queuePair) room() uint32 { return max(q.size, uint32(len(q.first))) }
-
-// sendRings are the memory of rings that outgrew their queue pair, many at a time:
-// thousands of queue pairs do, now and then for as long as a run takes.
-type sendRings struct {
-	blocks []*[sendRingsBlock]entry
-	used   uint32 // entries, of all blocks
-}
-
-const sendRingsBlock = 1 << 12
-
-func (s *sendRings) at(i uint32) *entry { return &s.blocks[i/sendRingsBlock][i%sendRingsBlock] }
-
-// take gives a ring of n entries, a power of two.
-func (s *sendRings) take(n uint32) uint32 {
-	at := s.used
-	for uint32(len(s.blocks))*sendRingsBlock < at+n {
-		s.blocks = append(s.blocks, new([sendRingsBlock]entry))
-	}
-	s.used = at + n
-	return at
-}
-
-// pairBlock queue pairs are allocated at a time; they never move. The runtime puts smaller
-// blocks off the host's lines by a word.
-const pairBlock = 512
-
-func (w *Worker) addQP(qp *fabric.QP, depth int) *queuePair {
-	cl := w.cl
-	if cl.npairs%pairBlock == 0 {
-		cl.pairs = append(cl.pairs, new([pairBlock]queuePair))
-	}
-	q := &cl.pairs[cl.npairs/pairBlock][cl.npairs%pairBlock]
-	*q = queuePair{qp: qp, id: uint32(cl.npairs), depth: uint16(depth)}
-	cl.npairs++
-	return q
-}
+func (w *Worker) addQP(qp *fabric.QP, depth int) *queuePair { return w.cl.pairs.Add(qp, depth) }
 
 // waiter is the coroutine that waits for a work request, by its id; nil: nobody.
 func (cl *Cluster) waiter(id uint64) *Co {
-	if n, ok := waiterID(id); ok {
+	if n, ok := sendq.Waiter(id); ok {
 		return cl.hints[n].co
 	}
 	return nil
 }
 
-// waiterID is the number of that coroutine; false: nobody waits, or the id is a
-// RECV's.
-func waiterID(id uint64) (n uint32, ok bool) {
-	n = uint32(id>>coShift) & (1<<(pairShift-coShift) - 1)
-	return n - 1, n > 0 && id&recvFlag == 0
-}
-
-// pair is the queue pair of a work request's id.
-func (cl *Cluster) pair(id uint64) *queuePair {
-	n := uint32(id >> pairShift)
-	return &cl.pairs[n/pairBlock][n%pairBlock]
-}
-
-// append adds a work request. It signals one when too many were not: unsignaled
-// requests keep their places in the send queue, and pin their buffers, until a later
-// completion. With a thousand queue pairs even a few buffers each exhaust the pool.
-func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry, c *Co) {
-	if q.tail-q.head == q.room() {
-		q.grow(w.cl)
+// append adds a work request, for a coroutine if it waits.
+func (w *Worker) append(q *queuePair, wr *fabric.SendWR, e sendq.Entry, c *Co) {
+	co := uint32(0)
+	if c != nil {
+		co = c.ID()
 	}
-	q.unsignaled++
-	if q.unsignaled >= q.depth/4 || w.buffers.scarce() {
-		wr.Signaled = true
-	}
-	if wr.Signaled {
-		q.unsignaled = 0
-	}
-	wr.ID = uint64(q.id)<<pairShift | uint64(q.tail&placeMask)
-	if e.co&waits != 0 {
-		wr.ID |= uint64(c.ID()+1) << coShift
-	}
-	*q.at(w.cl, q.tail) = e
-	q.tail++
-	if q.pend == nil {
-		q.pend = w.cl.takePending()
-		q.qp.AheadPost()
-	}
-	q.pend.wrs = append(q.pend.wrs, *wr)
+	w.cl.pairs.Append(q, wr, e, co, w.buffers.Scarce())
 	w.Charge(w.CPU.PostWQE)
-}
-
-func (cl *Cluster) takePending() *pending {
-	n := len(cl.spare)
-	if n == 0 {
-		return &pending{wrs: make([]fabric.SendWR, 0, listMax)}
-	}
-	p := cl.spare[n-1]
-	cl.spare = cl.spare[:n-1]
-	return p
 }
 
 // ring rings the doorbell for what is pending, as far as the send queue has
 // room; each: one doorbell per request.
 func (w *Worker) ring(q *queuePair, each bool) {
-	p := q.pend
+	p := q.Pend
 	if p == nil {
 		return
 	}
-	for len(p.wrs) > 0 {
-		n := min(len(p.wrs), int(q.depth)-int(q.posted-q.head))
+	for len(p.WRs) > 0 {
+		n := min(len(p.WRs), int(q.Depth)-int(q.Posted-q.Head))
 		if n <= 0 {
 			break
 		}
@@ -185,20 +48,18 @@ func (w *Worker) ring(q *queuePair, each bool) {
 			n = 1
 		}
 		w.doorbell(q)
-		if err := q.qp.PostSend(w.Local, p.wrs[:n]); err != nil {
+		if err := q.QP.PostSend(w.Local, p.WRs[:n]); err != nil {
 			w.cl.Fail(fmt.Errorf("r2: post on machine %d thread %d: %w", w.mc.id, w.thread, err))
 			return
 		}
-		q.posted += uint32(n)
-		p.wrs = p.wrs[:copy(p.wrs, p.wrs[n:])]
+		q.Posted += uint32(n)
+		p.WRs = p.WRs[:copy(p.WRs, p.WRs[n:])]
 	}
-	if len(p.wrs) > 0 {
+	if len(p.WRs) > 0 {
 		w.markDirty(q)
 		return
 	}
-	// The next queue pair takes it while it is in the host's cache.
-	w.cl.spare = append(w.cl.spare, p)
-	q.pend = nil
+	w.cl.pairs.Rung(q)
 }
 
 // doorbell is the MMIO of a post. A thread with a context of its own has its
@@ -211,16 +72,16 @@ func (w *Worker) doorbell(q *queuePair) {
 		return
 	}
 	x := w.mc.contexts[w.home]
-	if q.buffer == 0 {
-		q.buffer = x.AllocBuffer()
+	if q.Buffer == 0 {
+		q.Buffer = x.AllocBuffer()
 	}
 	at := max(w.Local, w.cl.sim.Now())
-	w.Charge(x.Ring(q.buffer, w.Number, at, w.CPU.MMIO) - w.Local)
+	w.Charge(x.Ring(q.Buffer, w.Number, at, w.CPU.MMIO) - w.Local)
 }
 
 func (w *Worker) markDirty(q *queuePair) {
-	if !q.dirty {
-		q.dirty = true
+	if !q.Dirty {
+		q.Dirty = true
 		w.dirty = append(w.dirty, q)
 	}
 }
@@ -230,7 +91,7 @@ func (w *Worker) flush() {
 	w.flushReceipts()
 	n := len(w.dirty)
 	for _, q := range w.dirty[:n] {
-		q.dirty = false
+		q.Dirty = false
 		w.ring(q, false)
 	}
 	// What had no room is dirty again, behind the first n.
@@ -240,47 +101,47 @@ func (w *Worker) flush() {
 	}
 }
 
-// complete handles a completion of this queue pair: it confirms everything
+// confirm handles a completion of a queue pair: it confirms everything
 // posted before it too.
-func (q *queuePair) complete(w *Worker, cqe *fabric.CQE) {
-	at := q.head + (uint32(cqe.ID)-q.head)&placeMask
-	if at-q.head >= q.posted-q.head {
+func (w *Worker) confirm(q *queuePair, cqe *fabric.CQE) {
+	at := q.Head + (uint32(cqe.ID)-q.Head)&sendq.PlaceMask
+	if at-q.Head >= q.Posted-q.Head {
 		panic(fmt.Sprintf("r2: completion of request %d (%v, %v) on queue pair %d of machine %d thread %d, outstanding are [%d, %d)",
-			at, cqe.Op, cqe.Status, q.id, w.mc.id, w.thread, q.head, q.posted))
+			at, cqe.Op, cqe.Status, q.ID, w.mc.id, w.thread, q.Head, q.Posted))
 	}
-	for q.head != at+1 {
-		e := q.at(w.cl, q.head)
-		q.head++
-		if e.buffer >= 0 {
-			w.buffers.free(e.buffer)
+	for q.Head != at+1 {
+		e := w.cl.pairs.At(q, q.Head)
+		q.Head++
+		if e.Buffer >= 0 {
+			w.buffers.Free(e.Buffer)
 		}
-		if cqe.Status != fabric.Success && q.head == at+1 {
-			q.failed(w, e, cqe)
+		if cqe.Status != fabric.Success && q.Head == at+1 {
+			w.failed(q, e, cqe)
 		}
 		if x := w.cl.watch; x != nil {
-			x.completed(w, q, q.head-1, at, cqe)
+			x.completed(w, q, q.Head-1, at, cqe)
 		}
-		if e.co&waits != 0 {
+		if e.Co&sendq.Waits != 0 {
 			c := w.cl.waiter(cqe.ID)
-			if q.head != at+1 { // it was lost with its completion queue
-				c = w.co(e.co)
+			if q.Head != at+1 { // it was lost with its completion queue
+				c = w.co(e.Co)
 			}
 			w.done(c, &cqe.Stamp)
 		}
 	}
-	if q.pend != nil {
+	if q.Pend != nil {
 		w.markDirty(q)
 	}
 }
 
 // failed reports an error completion: to the coroutine, or if nobody waits
 // for the request, to the run.
-func (q *queuePair) failed(w *Worker, e *entry, cqe *fabric.CQE) {
-	if q.qp.Severed() {
-		q.severed(w, e, cqe)
+func (w *Worker) failed(q *queuePair, e *sendq.Entry, cqe *fabric.CQE) {
+	if q.QP.Severed() {
+		w.severed(e, cqe)
 		return
 	}
-	c := w.co(e.co)
+	c := w.co(e.Co)
 	err := fmt.Errorf("r2: %v on machine %d thread %d: %v", cqe.Op, w.mc.id, w.thread, cqe.Status)
 	switch {
 	case c == nil:
@@ -296,12 +157,12 @@ type List struct {
 	co  *Co
 	q   *queuePair
 	wrs [listMax]fabric.SendWR
-	es  [listMax]entry
+	es  [listMax]sendq.Entry
 	n   int
 	to  int
 }
 
-const listMax = 8
+const listMax = sendq.ListMax
 
 // List starts a chain towards the machine of at. atomic says that it has
 // atomics in it, which go through the home RNIC of their address.
@@ -319,7 +180,7 @@ func (l *List) add(wr fabric.SendWR, buffer int16) {
 	if l.n == listMax {
 		panic("r2: list too long")
 	}
-	l.wrs[l.n], l.es[l.n] = wr, entry{co: l.co.short(), buffer: buffer}
+	l.wrs[l.n], l.es[l.n] = wr, sendq.Entry{Co: l.co.short(), Buffer: buffer}
 	l.n++
 }
 
@@ -337,7 +198,7 @@ func (l *List) Read(at Loc, n int) Buf {
 // buffer.
 func (l *List) Write(at Loc, b []byte) {
 	w := l.co.w
-	slot, addr, buf := w.buffers.take(w, len(b))
+	slot, addr, buf := w.buffers.Take(len(b))
 	copy(buf, b)
 	inline := len(b) <= w.HW.MaxInline
 	w.stored(addr, len(b), inline)
@@ -371,18 +232,18 @@ func (l *List) Post() {
 	last := n - 1
 	if c.mode.Passive {
 		for i := range n {
-			l.es[i].co |= passive
+			l.es[i].Co |= sendq.Passive
 		}
 	} else {
 		l.wrs[last].Signaled = true
-		l.es[last].co |= waits
+		l.es[last].Co |= sendq.Waits
 		c.pending++
 	}
 	if x := w.cl.watch; x != nil {
 		x.posted(l, n)
 	}
 	for i := range n {
-		q.append(w, &l.wrs[i], l.es[i], c)
+		w.append(q, &l.wrs[i], l.es[i], c)
 	}
 	if c.mode.Doorbell {
 		w.markDirty(q)
@@ -397,8 +258,8 @@ func (l *List) Post() {
 func (l *List) refuse(n int) {
 	c, w := l.co, l.co.w
 	for i := range n {
-		if e := &l.es[i]; e.buffer >= 0 {
-			w.buffers.free(e.buffer)
+		if e := &l.es[i]; e.Buffer >= 0 {
+			w.buffers.Free(e.Buffer)
 		}
 	}
 	if c.err == nil {

@@ -258,11 +258,11 @@ func TestReceiptsOfAServer(t *testing.T) {
 
 func TestSkipGoesOnOverWhatIsHere(t *testing.T) {
 	var ch channel
-	ch.admit(1)
-	ch.admit(3)
-	ch.skip(1) // request 0 was given up
-	if ch.arrived != 2 || ch.admit(1) || !ch.admit(2) || ch.arrived != 4 {
-		t.Errorf("all below %d are here", ch.arrived)
+	ch.Admit(1)
+	ch.Admit(3)
+	ch.Skip(1) // request 0 was given up
+	if ch.Arrived != 2 || ch.Admit(1) || !ch.Admit(2) || ch.Arrived != 4 {
+		t.Errorf("all below %d are here", ch.Arrived)
 	}
 }
 

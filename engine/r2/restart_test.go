@@ -225,7 +225,7 @@ func TestBuffersOverARestart(t *testing.T) {
 	b.run(50 * sim.Microsecond)
 	buffers := func() (out []fabric.MMIOBuffer) {
 		for _, w := range b.cl.workers {
-			out = append(out, w.ud.buffer, w.rc[0].buffer, w.rc[1].buffer)
+			out = append(out, w.ud.Buffer, w.rc[0].Buffer, w.rc[1].Buffer)
 		}
 		return out
 	}

@@ -7,19 +7,8 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
-)
-
-// Transport is how the messages of RPCs travel (thesis §2.2.2).
-type Transport uint8
-
-const (
-	// Datagrams: requests and replies are SENDs over UD, as R2 has it.
-	Datagrams Transport = iota
-	// Writes: requests and replies are WRITEs into buffers that the receiver
-	// polls, one for each thread that sends to it [FaRM].
-	Writes
-	// Hybrid: requests are WRITEs, replies SENDs over UD [HERD].
-	Hybrid
+	"drtmx/engine/r2/datagram"
+	"drtmx/engine/r2/sendq"
 )
 
 // ring is a buffer in this worker's memory that one other thread writes its
@@ -61,7 +50,7 @@ func (cl *Cluster) openRings() error {
 	for _, w := range cl.workers {
 		for _, ch := range w.out {
 			if ch.peer.mc != w.mc {
-				ch.peer.channel(w.ud.qp.Address()) // whoever hears of w has one
+				ch.peer.channel(w.ud.QP.Address()) // whoever hears of w has one
 			}
 		}
 	}
@@ -82,7 +71,7 @@ func (cl *Cluster) openRings() error {
 			if ch.rings == nil {
 				continue
 			}
-			back := ch.peer.channel(w.ud.qp.Address())
+			back := ch.peer.channel(w.ud.QP.Address())
 			ch.rings.requests = ch.peer.ringFor(back, false)
 			if t == Writes {
 				ch.rings.replies = ch.peer.ringFor(back, true)
@@ -121,43 +110,43 @@ func (w *Worker) ringFor(ch *channel, replies bool) Addr {
 func (w *Worker) expect(ch *channel, seq uint32) {
 	if g := ch.rings; g.answers != 0 {
 		end := g.answers + Addr(int(seq%RequestWindow+1)*w.rings.stride)
-		clear(w.mc.mem.Bytes(end-headerBytes, headerBytes))
+		clear(w.mc.mem.Bytes(end-datagram.HeaderBytes, datagram.HeaderBytes))
 	}
 }
 
 // write sends a message into the peer's ring.
-func (w *Worker) write(ch *channel, ring Addr, h header, payload []byte, batched bool) {
-	h.size = len(payload)
+func (w *Worker) write(ch *channel, ring Addr, h datagram.Header, payload []byte, batched bool) {
+	h.Size = len(payload)
 	w.intoRing(ch, ring, h, 0, payload, batched)
 }
 
 // writeSegment sends the first segment of a message into the peer's ring; the others are
 // datagrams.
-func (w *Worker) writeSegment(ch *channel, ring Addr, h header, payload []byte, batched bool) {
-	h.size = len(payload)
-	w.intoRing(ch, ring, h, segmentHead, w.cl.segment(payload, 0), batched)
+func (w *Worker) writeSegment(ch *channel, ring Addr, h datagram.Header, payload []byte, batched bool) {
+	h.Size = len(payload)
+	w.intoRing(ch, ring, h, datagram.SegmentHead, w.cl.whole.Segment(payload, 0), batched)
 }
 
-func (w *Worker) intoRing(ch *channel, ring Addr, h header, head int, payload []byte, batched bool) {
-	n := head + len(payload) + headerBytes
-	slot, a, b := w.buffers.take(w, n)
-	h.ack = ch.arrived
+func (w *Worker) intoRing(ch *channel, ring Addr, h datagram.Header, head int, payload []byte, batched bool) {
+	n := head + len(payload) + datagram.HeaderBytes
+	slot, a, b := w.buffers.Take(n)
+	h.Ack = ch.Arrived
 	if head > 0 {
-		putSegment(b, 0, 0)
+		datagram.PutSegment(b, 0, 0)
 	}
 	copy(b[head:], payload)
-	h.put(b[n-headerBytes:])
-	invert(b[n-headerBytes:])
+	h.Put(b[n-datagram.HeaderBytes:])
+	invert(b[n-datagram.HeaderBytes:])
 	w.paid(ch)
 	w.Charge(w.CopyCost(n))
-	end := ring + Addr(int(h.seq%RequestWindow+1)*ch.rings.stride)
+	end := ring + Addr(int(h.Seq%RequestWindow+1)*ch.rings.stride)
 	q := w.to(Loc{Machine: ch.peer.mc.id}, false)
-	inline := n <= q.qp.Inline()
+	inline := n <= q.QP.Inline()
 	w.stored(a, n, inline)
-	q.append(w, &fabric.SendWR{
+	w.append(q, &fabric.SendWR{
 		Op: fabric.Write, Inline: inline, Local: a, LKey: w.lkey, Len: uint32(n),
 		Remote: end - Addr(n), RKey: ch.rings.key,
-	}, entry{buffer: slot}, nil)
+	}, sendq.Entry{Buffer: slot}, nil)
 	if batched {
 		w.markDirty(q)
 	} else {
@@ -207,12 +196,12 @@ func (w *Worker) look(g *ring) bool {
 	w.Local += w.CPU.PollEmpty
 	r.looked += w.CPU.PollEmpty
 	end := g.base + Addr(int(seq%RequestWindow+1)*r.stride)
-	var word [headerBytes]byte
-	copy(word[:], w.mc.mem.Bytes(end-headerBytes, headerBytes))
+	var word [datagram.HeaderBytes]byte
+	copy(word[:], w.mc.mem.Bytes(end-datagram.HeaderBytes, datagram.HeaderBytes))
 	invert(word[:])
-	h := parseHeader(word[:])
-	late := int32(near(seq, h.seq) - seq)
-	if h.kind == typeAck || late < 0 {
+	h := datagram.Parse(word[:])
+	late := int32(datagram.Near(seq, h.Seq) - seq)
+	if h.Kind == datagram.Ack || late < 0 {
 		return false
 	}
 	if !g.replies {
@@ -223,17 +212,17 @@ func (w *Worker) look(g *ring) bool {
 	if late > 0 { // it was repeated as a datagram, and its slot is another's already
 		return true
 	}
-	n := headerBytes + min(h.size, w.cl.whole) // of a long message it is the first segment, a full one
+	n := datagram.HeaderBytes + min(h.Size, int(w.cl.whole)) // of a long message it is the first segment, a full one
 	w.handler.Touch(end-Addr(n), n)
-	w.message(g.ch, h, w.mc.mem.Bytes(end-Addr(n), n-headerBytes))
+	w.message(g.ch, h, w.mc.mem.Bytes(end-Addr(n), n-datagram.HeaderBytes))
 	return true
 }
 
 // message handles what came by WRITE. Of its way here nothing is known, for no
 // completion tells.
-func (w *Worker) message(ch *channel, h header, payload []byte) {
+func (w *Worker) message(ch *channel, h datagram.Header, payload []byte) {
 	cqe := fabric.CQE{Src: ch.address, At: w.Local}
-	ch.acknowledge(w, h.ack)
+	ch.acknowledge(w, h.Ack)
 	w.dispatch(ch, h, payload, noSlot, &cqe)
 }
 

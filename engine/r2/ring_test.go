@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
+	"drtmx/engine/r2/datagram"
 	"drtmx/engine/sim"
 )
 
@@ -118,12 +119,12 @@ func TestRings(t *testing.T) {
 // A slot that nobody has written holds no message, and sequence numbers tell
 // one lap of a ring from the next.
 func TestSlots(t *testing.T) {
-	var word [headerBytes]byte
+	var word [datagram.HeaderBytes]byte
 	invert(word[:])
-	if h := parseHeader(word[:]); h.kind != typeAck {
+	if h := datagram.Parse(word[:]); h.Kind != datagram.Ack {
 		t.Errorf("an empty slot reads as %+v", h)
 	}
-	if 1<<seqBits < 4*RequestWindow {
+	if 1<<datagram.SeqBits < 4*RequestWindow {
 		t.Error("laps are not told apart")
 	}
 }
@@ -133,7 +134,7 @@ func TestSlots(t *testing.T) {
 func TestReplyOfALapBefore(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 1, Coroutines: 1, Transport: Writes, MaxMessage: 64}, fabric.Config{})
 	b.cl.handle(3, func(c *Co, _ Peer, req, rep []byte) int { return copy(rep, req) })
-	const laps = 1 << seqBits
+	const laps = 1 << datagram.SeqBits
 	var replies []uint64
 	b.cl.Spawn(0, 0, func(c *Co) {
 		for i := range uint64(laps + 1) {

@@ -1,6 +1,10 @@
 package r2
 
-import "fmt"
+import (
+	"fmt"
+
+	"drtmx/engine/r2/config"
+)
 
 // Route is one of a thread's queue pairs to a machine. What goes by the same route is executed in the
 // order of its posts; between two routes there is no order. Persistence depends on it: a READ flushes
@@ -25,8 +29,8 @@ func (c *Co) ListVia(r Route) *List {
 	switch {
 	case l.n != 0:
 		panic("r2: a list is open; post it first")
-	case r.q != nil && c.w.cl.pair(uint64(r.q.id)<<pairShift) != r.q:
-		panic(fmt.Sprintf("r2: route by queue pair %d of another cluster", r.q.id))
+	case r.q != nil && c.w.cl.pairs.Number(r.q.ID) != r.q:
+		panic(fmt.Sprintf("r2: route by queue pair %d of another cluster", r.q.ID))
 	}
 	l.co, l.q, l.to = c, r.q, r.machine
 	return l
@@ -43,7 +47,7 @@ func (c *Co) Using(m Mode) (before Mode) {
 }
 
 // DefaultMaxWrite is MaxWrite of clusters whose messages have the default length.
-const DefaultMaxWrite = maxMessage
+const DefaultMaxWrite = config.MaxMessage
 
 // MaxWrite is the payload of the largest WRITE: it is sent from a buffer of this size.
 func (cl *Cluster) MaxWrite() int { return cl.cfg.MaxMessage }

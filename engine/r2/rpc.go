@@ -6,13 +6,15 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2/core"
+	"drtmx/engine/r2/datagram"
+	"drtmx/engine/r2/sendq"
 )
 
 // job is the request a handler works on.
 type job struct {
 	ch      *channel
 	seq     uint32
-	head    header
+	head    datagram.Header
 	from    Peer
 	req     []byte
 	slot    int
@@ -26,10 +28,10 @@ type job struct {
 const noSlot = -1
 
 // MaxPayload is what fits into one request, and into one reply, segments included.
-func (cl *Cluster) MaxPayload() int { return cl.cfg.MaxRequest - headerBytes }
+func (cl *Cluster) MaxPayload() int { return cl.cfg.MaxRequest - datagram.HeaderBytes }
 
 // MaxReply is what fits into one reply: at least MaxPayload.
-func (cl *Cluster) MaxReply() int { return cl.cfg.MaxReply - headerBytes }
+func (cl *Cluster) MaxReply() int { return cl.cfg.MaxReply - datagram.HeaderBytes }
 
 // Call sends a request to the same thread of a machine. The reply is valid
 // after Wait; a passive call has none and returns nil.
@@ -51,7 +53,7 @@ func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 	if ch.peer == w {
 		return c.callSelf(rpc, req)
 	}
-	message := w.messages.take(len(req))
+	message := w.messages.Take(len(req))
 	copy(message, req) // before a wait: req may be the caller's for this moment only
 	for ch.next-ch.oldest >= RequestWindow {
 		w.retryWindowHead(ch)
@@ -65,7 +67,7 @@ func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 	}
 	seq, k := ch.open()
 	w.cl.opened()
-	k.co, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt, k.tries, k.deferred = c, message, rpc, c.mode.Passive, false, c.phase, w.Local, 0, 0
+	k.co, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt, k.tries, k.deferred = c, message, rpc, c.mode.Passive, false, c.InPhase(), w.Local, 0, 0
 	k.posted, k.sent, k.granted, k.got = w.Local, 0, 0, 0
 	var r *Reply
 	if !k.passive {
@@ -92,12 +94,12 @@ func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
 	w := c.w
 	w.Charge(w.CPU.Dispatch)
-	message := w.messages.take(len(req)) // the handler may wait, and req be used by others
+	message := w.messages.Take(len(req)) // the handler may wait, and req be used by others
 	copy(message, req)
 	if w.cl.defers[rpc] {
 		return c.askSelf(rpc, message)
 	}
-	defer w.messages.give(message)
+	defer w.messages.Give(message)
 	c.serves = true
 	n := w.cl.handlers[rpc](c, Peer{w.mc.id, w.thread, c.index}, message, w.answer)
 	c.Back(false)
@@ -119,10 +121,10 @@ func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
 func (w *Worker) request(ch *channel, seq uint32, k *call, batched, again bool) {
 	h := w.requestHeader(ch, seq, k)
 	if again && k.got > 0 { // it is served: the rest of the reply is missing
-		w.grant(ch, k.rpc, seq, k.got, grantsReply|grantsAgain)
+		w.grant(ch, k.rpc, seq, k.got, datagram.GrantsReply|datagram.GrantsAgain)
 		return
 	}
-	if n := w.cl.segmentsOf(len(k.message)); n > 0 {
+	if n := w.cl.whole.Segments(len(k.message)); n > 0 {
 		w.requestSegments(ch, h, k, n, batched, again)
 		return
 	}
@@ -136,42 +138,42 @@ func (w *Worker) request(ch *channel, seq uint32, k *call, batched, again bool) 
 	w.send(ch, h, k.message, batched)
 }
 
-func (w *Worker) requestHeader(ch *channel, seq uint32, k *call) header {
-	h := header{kind: typeRequest, rpc: k.rpc, coroutine: k.co.tag(), seq: seq, lag: seq - ch.oldest}
+func (w *Worker) requestHeader(ch *channel, seq uint32, k *call) datagram.Header {
+	h := datagram.Header{Kind: datagram.Request, RPC: k.rpc, Coroutine: k.co.tag(), Seq: seq, Lag: seq - ch.oldest}
 	if k.passive {
-		h.kind = typePassive
+		h.Kind = datagram.Passive
 	}
 	return h
 }
 
 // send posts a message, with the receipt that is owed on it.
-func (w *Worker) send(ch *channel, h header, payload []byte, batched bool) {
-	h.size = len(payload)
+func (w *Worker) send(ch *channel, h datagram.Header, payload []byte, batched bool) {
+	h.Size = len(payload)
 	w.datagram(ch, h, 0, 0, payload, batched)
 }
 
 // datagram posts a message, or a segment of one, whose number is in a head of its own.
-func (w *Worker) datagram(ch *channel, h header, head int, number uint16, payload []byte, batched bool) {
-	n := headerBytes + head + len(payload)
-	slot, a, b := w.buffers.take(w, n)
-	h.ack = ch.arrived
-	h.put(b)
+func (w *Worker) datagram(ch *channel, h datagram.Header, head int, number uint16, payload []byte, batched bool) {
+	n := datagram.HeaderBytes + head + len(payload)
+	slot, a, b := w.buffers.Take(n)
+	h.Ack = ch.Arrived
+	h.Put(b)
 	if head > 0 {
-		putSegment(b[headerBytes:], number, 0)
+		datagram.PutSegment(b[datagram.HeaderBytes:], number, 0)
 	}
-	copy(b[headerBytes+head:], payload)
+	copy(b[datagram.HeaderBytes+head:], payload)
 	w.paid(ch)
 	w.Charge(w.CopyCost(n))
 	if tcp := w.cl.tcp; tcp != nil { // a system call each, there is no doorbell to share
 		w.Charge(tcp.Send(n))
 		batched = false
 	}
-	inline := n <= w.ud.qp.Inline()
+	inline := n <= w.ud.QP.Inline()
 	w.stored(a, n, inline)
-	w.ud.append(w, &fabric.SendWR{
+	w.append(w.ud, &fabric.SendWR{
 		Op: fabric.Send, Inline: inline, Local: a, LKey: w.lkey, Len: uint32(n),
 		Dest: ch.address,
-	}, entry{buffer: slot}, nil)
+	}, sendq.Entry{Buffer: slot}, nil)
 	if batched {
 		w.markDirty(w.ud)
 	} else {
@@ -181,27 +183,27 @@ func (w *Worker) datagram(ch *channel, h header, head int, number uint16, payloa
 
 // receive handles a message.
 func (w *Worker) receive(cqe *fabric.CQE) {
-	slot := int(cqe.ID &^ recvFlag)
+	slot := int(cqe.ID &^ sendq.RecvFlag)
 	if cqe.Status != fabric.Success {
 		w.cl.Fail(fmt.Errorf("r2: receive on machine %d thread %d: %v", w.mc.id, w.thread, cqe.Status))
 		return
 	}
-	a := w.buffers.recvBuffer(slot)
-	b := w.mc.mem.Bytes(a, headerBytes+segmentHead)
-	h := parseHeader(b)
-	n := w.cl.carried(h, b[headerBytes:])
-	b = w.mc.mem.Bytes(a, headerBytes+n)
-	w.TouchDMA(a, headerBytes+n)
-	payload := b[headerBytes : headerBytes+n]
+	a := w.buffers.RecvBuffer(slot)
+	b := w.mc.mem.Bytes(a, datagram.HeaderBytes+datagram.SegmentHead)
+	h := datagram.Parse(b)
+	n := w.cl.whole.Carried(h, b[datagram.HeaderBytes:])
+	b = w.mc.mem.Bytes(a, datagram.HeaderBytes+n)
+	w.TouchDMA(a, datagram.HeaderBytes+n)
+	payload := b[datagram.HeaderBytes : datagram.HeaderBytes+n]
 	if tcp := w.cl.tcp; tcp != nil {
-		w.Charge(tcp.Receive(headerBytes + n))
+		w.Charge(tcp.Receive(datagram.HeaderBytes + n))
 	}
 	ch := w.channel(cqe.Src)
 	if ch == nil {
 		w.repost(slot)
 		return
 	}
-	ch.acknowledge(w, h.ack)
+	ch.acknowledge(w, h.Ack)
 	if w.dispatch(ch, h, payload, slot, cqe) {
 		return // the handler gives the RECV back
 	}
@@ -209,15 +211,15 @@ func (w *Worker) receive(cqe *fabric.CQE) {
 }
 
 // dispatch does what a message is for. It reports whether a handler took over its RECV.
-func (w *Worker) dispatch(ch *channel, h header, payload []byte, slot int, cqe *fabric.CQE) bool {
-	switch long := h.size > w.cl.whole; {
-	case h.kind == typeAck:
-		if h.size > 0 {
+func (w *Worker) dispatch(ch *channel, h datagram.Header, payload []byte, slot int, cqe *fabric.CQE) bool {
+	switch long := h.Size > int(w.cl.whole); {
+	case h.Kind == datagram.Ack:
+		if h.Size > 0 {
 			w.granted(ch, h, payload)
 		}
-	case h.kind == typeReply && long:
+	case h.Kind == datagram.Reply && long:
 		w.answeredInPart(ch, h, payload, &cqe.Stamp)
-	case h.kind == typeReply:
+	case h.Kind == datagram.Reply:
 		w.answered(ch, h, payload, &cqe.Stamp)
 	case long:
 		w.requestedInPart(ch, h, payload, slot, cqe)
@@ -228,16 +230,16 @@ func (w *Worker) dispatch(ch *channel, h header, payload []byte, slot int, cqe *
 }
 
 // answered hands a reply to who waits for it.
-func (w *Worker) answered(ch *channel, h header, payload []byte, back *metrics.Stamp) {
-	seq, k := ch.awaits(h.seq)
+func (w *Worker) answered(ch *channel, h datagram.Header, payload []byte, back *metrics.Stamp) {
+	seq, k := ch.awaits(h.Seq)
 	if k == nil {
 		return
 	}
-	if h.lag == notYet {
+	if h.Lag == notYet {
 		w.askAgain(ch, seq, k)
 		return
 	}
-	w.heard(ch, k, h.lag != answeredLate)
+	w.heard(ch, k, h.Lag != answeredLate)
 	k.reply.B = k.co.Buf(len(payload)).B
 	copy(k.reply.B, payload)
 	w.Charge(w.CopyCost(len(payload)))
@@ -257,20 +259,20 @@ func (w *Worker) finish(ch *channel, seq uint32, k *call, back *metrics.Stamp) {
 
 // requested serves a request, or repeats the answer to one served before. It
 // reports whether a handler took it over.
-func (w *Worker) requested(ch *channel, h header, payload []byte, slot int, cqe *fabric.CQE) bool {
+func (w *Worker) requested(ch *channel, h datagram.Header, payload []byte, slot int, cqe *fabric.CQE) bool {
 	return w.serveRequest(ch, h, w.settle(ch, h), payload, slot, cqe, nil)
 }
 
 // settle takes what a request tells of those before it, and returns its sequence number.
-func (w *Worker) settle(ch *channel, h header) uint32 {
-	seq := near(ch.arrived, h.seq)
-	if int32(seq-h.lag-ch.keptFrom) > 0 {
-		ch.forget(w, seq-h.lag)
+func (w *Worker) settle(ch *channel, h datagram.Header) uint32 {
+	seq := datagram.Near(ch.Arrived, h.Seq)
+	if int32(seq-h.Lag-ch.KeptFrom) > 0 {
+		ch.Forget(&w.messages, seq-h.Lag)
 	}
-	if int32(seq-h.lag-ch.arrived) > 0 {
-		ch.skip(seq - h.lag)
+	if int32(seq-h.Lag-ch.Arrived) > 0 {
+		ch.Skip(seq - h.Lag)
 		if len(ch.parts) > 0 {
-			ch.abandon(w)
+			ch.parts.Abandon(&w.messages, ch.Arrived)
 		}
 	}
 	return seq
@@ -278,18 +280,18 @@ func (w *Worker) settle(ch *channel, h header) uint32 {
 
 // serveRequest has a request served that is all here, unless it was before. whole is its
 // memory if it came in segments.
-func (w *Worker) serveRequest(ch *channel, h header, seq uint32, payload []byte, slot int, cqe *fabric.CQE, whole []byte) bool {
-	if h.kind == typePassive {
+func (w *Worker) serveRequest(ch *channel, h datagram.Header, seq uint32, payload []byte, slot int, cqe *fabric.CQE, whole []byte) bool {
+	if h.Kind == datagram.Passive {
 		w.countForReceipt(ch)
 	}
-	if !ch.admit(seq) {
+	if !ch.Admit(seq) {
 		w.repeat(ch, seq, h)
 		return false
 	}
 	w.job = job{ch: ch, seq: seq, head: h, req: payload, slot: slot, whole: whole,
-		from: Peer{int(cqe.Src.Machine), ch.peer.thread, h.coroutine}}
+		from: Peer{int(cqe.Src.Machine), ch.peer.thread, h.Coroutine}}
 	w.observe(&w.job, cqe)
-	if w.cl.atOnce[h.rpc] {
+	if w.cl.atOnce[h.RPC] {
 		w.handle(&w.job)
 	} else {
 		core.Resume(&w.handler.Program)
@@ -298,10 +300,10 @@ func (w *Worker) serveRequest(ch *channel, h header, seq uint32, payload []byte,
 }
 
 // repeat sends the reply to a request that was served before, if there is one.
-func (w *Worker) repeat(ch *channel, seq uint32, h header) {
-	if k := ch.kept(seq); k != nil {
+func (w *Worker) repeat(ch *channel, seq uint32, h datagram.Header) {
+	if k := ch.Kept(seq); k != nil {
 		w.sendReply(ch, seq, h, k)
-	} else if w.cl.defers[h.rpc] && h.kind == typeRequest {
+	} else if w.cl.defers[h.RPC] && h.Kind == datagram.Request {
 		w.sayNotYet(ch, seq, h)
 	}
 }
@@ -309,7 +311,7 @@ func (w *Worker) repeat(ch *channel, seq uint32, h header) {
 // observe adds the request's way to what its sender will attribute. This is
 // the simulator's knowledge, nothing of it is on the wire.
 func (w *Worker) observe(j *job, cqe *fabric.CQE) {
-	if j.head.kind != typeRequest {
+	if j.head.Kind != datagram.Request {
 		return
 	}
 	k := w.asking(j.ch, j.seq)
@@ -346,9 +348,9 @@ func (w *Worker) handle(j *job) {
 	h := w.handler
 	start := w.Local
 	w.Charge(w.CPU.Dispatch)
-	f := w.cl.handlers[j.head.rpc]
+	f := w.cl.handlers[j.head.RPC]
 	if f == nil {
-		w.cl.Fail(fmt.Errorf("r2: machine %d got a request for rpc %d, which has no handler", w.mc.id, j.head.rpc))
+		w.cl.Fail(fmt.Errorf("r2: machine %d got a request for rpc %d, which has no handler", w.mc.id, j.head.RPC))
 		return
 	}
 	n := f(h, j.from, j.req, w.answer)
@@ -356,41 +358,41 @@ func (w *Worker) handle(j *job) {
 	if j.stamp != nil {
 		j.stamp.Spend(metrics.Handler, w.Local-start)
 	}
-	if w.cl.defers[j.head.rpc] && w.holds(j) {
-		w.messages.give(j.whole)
+	if w.cl.defers[j.head.RPC] && w.holds(j) {
+		w.messages.Give(j.whole)
 		w.repost(j.slot)
 		return
 	}
 	if x := w.cl.watch; x != nil {
 		x.served(w, j, n, start)
 	}
-	if j.head.kind == typeRequest {
-		m := w.messages.take(n)
+	if j.head.Kind == datagram.Request {
+		m := w.messages.Take(n)
 		copy(m, w.answer[:n])
 		if w.cl.single {
 			core.FenceStreams(&h.Program)
 		}
-		j.ch.keep(j.seq, m)
-		w.sendReply(j.ch, j.seq, j.head, j.ch.kept(j.seq))
+		j.ch.Keep(j.seq, m)
+		w.sendReply(j.ch, j.seq, j.head, j.ch.Kept(j.seq))
 	}
-	w.messages.give(j.whole)
+	w.messages.Give(j.whole)
 	w.repost(j.slot)
 }
 
 // sendReply posts a kept reply; unless configured otherwise replies share the
 // flush's doorbell.
-func (w *Worker) sendReply(ch *channel, seq uint32, h header, k *kept) {
-	h = header{kind: typeReply, rpc: h.rpc, coroutine: h.coroutine, seq: seq, lag: uint32(k.how)}
-	if len(k.message) > w.cl.whole {
-		k.sent = 0
+func (w *Worker) sendReply(ch *channel, seq uint32, h datagram.Header, k *datagram.Kept) {
+	h = datagram.Header{Kind: datagram.Reply, RPC: h.RPC, Coroutine: h.Coroutine, Seq: seq, Lag: uint32(k.How)}
+	if len(k.Message) > int(w.cl.whole) {
+		k.Sent = 0
 		w.replySegments(ch, h, k, 0)
 		return
 	}
-	if ch.rings != nil && ch.rings.replies != 0 && !w.cl.defers[h.rpc] {
-		w.write(ch, ch.rings.replies, h, k.message, !w.cl.single)
+	if ch.rings != nil && ch.rings.replies != 0 && !w.cl.defers[h.RPC] {
+		w.write(ch, ch.rings.replies, h, k.Message, !w.cl.single)
 		return
 	}
-	w.send(ch, h, k.message, !w.cl.single)
+	w.send(ch, h, k.Message, !w.cl.single)
 }
 
 // countForReceipt notes that the peer waits for a receipt: the next message to it carries
@@ -419,7 +421,7 @@ func (w *Worker) paid(ch *channel) {
 // crowded says that passive posts have to wait. Buffers become scarce by a request that is
 // signaled for that reason, so they come back without another post.
 func (w *Worker) crowded() bool {
-	return w.full || w.buffers.scarce() || w.unconfirmed > owedWaiting*(len(w.out)-1)
+	return w.full || w.buffers.Scarce() || w.unconfirmed > owedWaiting*(len(w.out)-1)
 }
 
 // release lets go on who waits for room.
@@ -448,7 +450,7 @@ func (w *Worker) flushReceipts() {
 }
 
 func (w *Worker) sendAck(ch *channel) {
-	w.send(ch, header{kind: typeAck}, nil, true)
+	w.send(ch, datagram.Header{Kind: datagram.Ack}, nil, true)
 }
 
 // repost gives a RECV buffer back; they are posted in batches.
@@ -456,9 +458,9 @@ func (w *Worker) repost(slot int) {
 	if slot == noSlot {
 		return
 	}
-	a := w.buffers.recvBuffer(slot)
+	a := w.buffers.RecvBuffer(slot)
 	w.mc.mem.Reuse(a)
-	w.refill = append(w.refill, fabric.RecvWR{ID: recvFlag | uint64(slot), Local: a, LKey: w.lkey, Len: uint32(w.buffers.size)})
+	w.refill = append(w.refill, fabric.RecvWR{ID: sendq.RecvFlag | uint64(slot), Local: a, LKey: w.lkey, Len: uint32(w.buffers.Size)})
 	if len(w.refill) == cap(w.refill) {
 		if err := w.postRecvs(); err != nil {
 			w.cl.Fail(err)
@@ -468,7 +470,7 @@ func (w *Worker) repost(slot int) {
 
 func (w *Worker) postRecvs() error {
 	w.Charge(Time(len(w.refill)) * w.CPU.RecvRefill)
-	err := w.ud.qp.PostRecv(max(w.Local, w.cl.sim.Now()), w.refill)
+	err := w.ud.QP.PostRecv(max(w.Local, w.cl.sim.Now()), w.refill)
 	w.refill = w.refill[:0]
 	if err != nil {
 		return fmt.Errorf("r2: recv on machine %d thread %d: %w", w.mc.id, w.thread, err)
@@ -512,7 +514,7 @@ func (w *Worker) tick() {
 // in the send queue nothing is repeated: the copy before may be among them, and the
 // next would only lie behind it.
 func (w *Worker) retransmit() {
-	room := w.ud.tail-w.ud.head <= uint32(w.ud.depth)
+	room := w.ud.Tail-w.ud.Head <= uint32(w.ud.Depth)
 	for _, ch := range w.chans {
 		if ch.peer.mc.life != running {
 			w.lose(ch)

@@ -13,6 +13,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/profile"
+	"drtmx/engine/r2/datagram"
 	"drtmx/engine/sim"
 )
 
@@ -145,9 +146,9 @@ func TestLongMessagesProperty(t *testing.T) {
 		c := Config{PerMachine: []int{1, 1}, Coroutines: rapid.IntRange(1, 4).Draw(r, "coroutines"), MaxMessage: 64 * rapid.IntRange(1, 64).Draw(r, "message lines"),
 			ResendAfter: 10 * sim.Microsecond}
 		c.MaxRequest = rapid.IntRange(c.MaxMessage, 50_000).Draw(r, "request")
-		c.MaxReply = rapid.IntRange(c.MaxMessage, maxSize).Draw(r, "reply")
+		c.MaxReply = rapid.IntRange(c.MaxMessage, datagram.MaxSize).Draw(r, "reply")
 		loss := uint32(rapid.IntRange(0, 50_000).Draw(r, "loss"))
-		sizes := rapid.SliceOfN(rapid.IntRange(8, c.MaxRequest-headerBytes), 8, 8).Draw(r, "sizes")
+		sizes := rapid.SliceOfN(rapid.IntRange(8, c.MaxRequest-datagram.HeaderBytes), 8, 8).Draw(r, "sizes")
 		wrong, _, _ := longRun(t, c, fabric.Config{LossPPM: loss}, 4, 10*sim.Second, nil, func(id uint64, _ int) int { return sizes[id%uint64(len(sizes))] })
 		if len(wrong) > 0 {
 			r.Fatal(wrong)
@@ -194,9 +195,9 @@ func TestLongRepliesFindRecvs(t *testing.T) {
 	if answered != 3*2*8*4 || n.NoRecv != 0 {
 		t.Fatalf("%d of %d replies, %d datagrams found no RECV", answered, 3*2*8*4, n.NoRecv)
 	}
-	per := b.cl.whole - segmentHead
+	per := int(b.cl.whole) - datagram.SegmentHead
 	segments := (b.cl.MaxReply() + per - 1) / per
-	if sends, most := n.Posted[fabric.Send], uint64(answered*(1+segments+segments/(segmentWindow/2)+1)); sends > most {
+	if sends, most := n.Posted[fabric.Send], uint64(answered*(1+segments+segments/(datagram.SegmentWindow/2)+1)); sends > most {
 		t.Errorf("%d datagrams, at most %d without repetitions", sends, most)
 	}
 	rate := float64(answered*len(long)) / (float64(last) / float64(sim.Second)) / 1e9
@@ -216,7 +217,7 @@ func TestLongRepliesWithFewRecvs(t *testing.T) {
 	if n.NoRecv == 0 {
 		t.Error("every datagram found a RECV")
 	}
-	per := 4096 - headerBytes - segmentHead
+	per := 4096 - datagram.HeaderBytes - datagram.SegmentHead
 	if least, sends := uint64(3*6*6*130_000/per), n.Posted[fabric.Send]; sends > 6*least {
 		t.Errorf("%d datagrams for what some %d carry", sends, least)
 	}
@@ -285,7 +286,7 @@ func TestCrashInTheMiddleOfLongMessages(t *testing.T) {
 
 // Sizes that no header can tell, and segments without room, are refused.
 func TestLongMessageLimits(t *testing.T) {
-	for _, c := range []Config{{MaxReply: maxSize + headerBytes + 1}, {MaxRequest: 1 << 20}, {MaxMessage: 32, MaxReply: 100}} {
+	for _, c := range []Config{{MaxReply: datagram.MaxSize + datagram.HeaderBytes + 1}, {MaxRequest: 1 << 20}, {MaxMessage: 32, MaxReply: 100}} {
 		s := sim.New(sim.Options{Seed: 1})
 		f, err := fabric.New(s, fabric.Config{Machines: 2})
 		if err != nil {
@@ -380,10 +381,14 @@ func TestAbandonedRequests(t *testing.T) {
 	w := b.cl.machines[1].workers[0]
 	ch := w.out[0]
 	for _, seq := range []uint32{5, 7, 9} {
-		ch.part(w, seq, 40_000)
+		ch.parts.Of(&w.messages, seq, 40_000).Message[0] = 1
 	}
-	w.settle(ch, header{kind: typeRequest, seq: 10, lag: 2})
-	if len(ch.parts) != 1 || ch.parts[0].seq != 9 || len(w.messages.unused[messageClass(40_000)]) != 2 {
-		t.Errorf("%d requests are here in part, %d buffers were given back", len(ch.parts), len(w.messages.unused[messageClass(40_000)]))
+	w.settle(ch, datagram.Header{Kind: datagram.Request, Seq: 10, Lag: 2})
+	if len(ch.parts) != 1 || ch.parts[0].Seq != 9 {
+		t.Fatalf("%d requests are here in part", len(ch.parts))
+	}
+	again := [][]byte{w.messages.Take(40_000), w.messages.Take(40_000), w.messages.Take(40_000)}
+	if used := func(b []byte) bool { return b[0] != 0 }; !used(again[0]) || !used(again[1]) || used(again[2]) {
+		t.Errorf("buffers %v are used again, want the two of the abandoned requests", []bool{used(again[0]), used(again[1]), used(again[2])})
 	}
 }

@@ -3,7 +3,6 @@ package r2
 import (
 	"fmt"
 
-	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2/core"
 )
 
@@ -19,7 +18,7 @@ func (cl *Cluster) SpawnShared(m, on int, name string, body func(c *Co)) *Co {
 	t, id := cl.cores.Spawn(&w.Core, m, on, name)
 	w.id = int(id)
 	_, w.home = w.HW.Assign(on)
-	if err := w.buffers.initScratch(w, name); err != nil {
+	if err := w.buffers.InitScratch(mc.mem, m, on, w.home, name, w.sizes()); err != nil {
 		cl.Fail(err)
 	}
 	c := newCo(w, 0, fmt.Sprintf("m%d.t%d.%s", m, on, name), func(c *Co) {
@@ -42,17 +41,7 @@ func (l sharedLife) Begin() { l.c.begin() }
 
 func (l sharedLife) Stop() {
 	l.c.stop()
-	l.c.w.buffers.reset()
-}
-
-// initScratch gives a shared thread the registered scratch of a coroutine.
-func (b *buffers) initScratch(w *Worker, name string) error {
-	a, err := w.mc.mem.Alloc(host.Alloc{Name: "r2.shared." + name, Bytes: scratchSpace, Socket: w.home})
-	if err != nil {
-		return fmt.Errorf("r2: scratch of thread %s on machine %d: %w", name, w.mc.id, err)
-	}
-	b.mem, b.first, b.next, b.end = w.mc.mem, a, a, a+scratchSpace
-	return nil
+	l.c.w.buffers.Reset()
 }
 
 // sharedThread is the thread of a coroutine that is one of SpawnShared, nil of others.

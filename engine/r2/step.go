@@ -1,7 +1,7 @@
 package r2
 
 import (
-	"drtmx/engine/metrics"
+	"drtmx/engine/r2/account"
 	"drtmx/engine/r2/core"
 )
 
@@ -38,17 +38,14 @@ func (c *Co) Passes() bool { return !c.w.cl.gateShut && c.index < c.w.cl.active 
 
 // wait says that the coroutine waits for what it posted.
 func (c *Co) wait() {
-	c.trips++
-	c.tripsIn[c.phase]++
-	c.tripped |= 1 << c.phase
+	account.Trip(&c.Account)
 	c.waiting = true
 }
 
 // leave is what ends the coroutine's time on the core.
 func (c *Co) leave() {
 	core.Outside(&c.Program, "a wait")
-	c.charged(metrics.Compute)
-	c.parkedAt = c.w.Local
+	account.Leave(&c.Account)
 	core.Spoil(&c.Program)
 }
 

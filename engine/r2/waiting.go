@@ -66,12 +66,12 @@ func (c *Co) serveTicket(t *Ticket) {
 	w := c.w
 	c.Reset()
 	c.Phase(metrics.PhaseOther, Mode{})
-	rep := w.messages.take(w.cl.MaxReply())
+	rep := w.messages.Take(w.cl.MaxReply())
 	start := w.Local
-	n := w.cl.waits[t.head.rpc](c, t.from, t.req, rep)
+	n := w.cl.waits[t.head.RPC](c, t.from, t.req, rep)
 	if err := c.Wait(); err != nil { // of what it has posted and not waited for
-		w.cl.Fail(fmt.Errorf("r2: handler of %s on machine %d: %w", w.cl.rpcs[t.head.rpc], w.mc.id, err))
+		w.cl.Fail(fmt.Errorf("r2: handler of %s on machine %d: %w", w.cl.rpcs[t.head.RPC], w.mc.id, err))
 	}
 	t.finish(c, rep[:n], start)
-	w.messages.give(rep)
+	w.messages.Give(rep)
 }

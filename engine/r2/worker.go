@@ -2,8 +2,13 @@ package r2
 
 import (
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/host"
 	"drtmx/engine/metrics"
+	"drtmx/engine/r2/account"
 	"drtmx/engine/r2/core"
+	"drtmx/engine/r2/datagram"
+	"drtmx/engine/r2/registered"
+	"drtmx/engine/r2/sendq"
 	"drtmx/engine/sim"
 )
 
@@ -46,17 +51,17 @@ type Worker struct {
 	background int // of these, coroutines of SpawnBackground
 	job        job // that the handler works on
 
-	buffers  buffers
+	buffers  registered.Memory
 	refill   []fabric.RecvWR
-	messages messages
+	messages datagram.Pool
 	answer   []byte // where handlers write their reply
 
-	patience    patience     // with others
-	tickAt      Time         // when the next tick is, while ticking
-	unconfirmed int          // passive requests without receipt
-	kept        []fabric.CQE // batch of an interrupted turn
-	turn        []int        // round robin over rc[peer]
-	chans       []*channel   // all, those that others opened towards us too
+	patience    datagram.Patience // with others
+	tickAt      Time              // when the next tick is, while ticking
+	unconfirmed int               // passive requests without receipt
+	kept        []fabric.CQE      // batch of an interrupted turn
+	turn        []int             // round robin over rc[peer]
+	chans       []*channel        // all, those that others opened towards us too
 	rand        *Rand
 
 	own      job       // of a request of a thread to itself that may be deferred
@@ -77,12 +82,27 @@ func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 	w.refill = make([]fabric.RecvWR, 0, min(cl.cfg.PollBatch, w.recvDepth()))
 	w.answer = make([]byte, cl.MaxReply())
 	w.begin(0)
-	if err := w.buffers.init(w); err != nil {
+	var err error
+	if w.lkey, err = w.buffers.Init(mc.mem, mc.id, thread, w.home, w.sizes()); err != nil {
 		return nil, err
 	}
 	w.handler = newCo(w, -1, "", func(*Co) { w.serve() })
 	w.handler.begin()
 	return w, nil
+}
+
+// sizes are those of the thread's registered memory.
+func (w *Worker) sizes() registered.Sizes {
+	c := &w.cl.cfg
+	return registered.Sizes{Message: c.MaxMessage, Recvs: w.recvDepth(), Coroutines: c.Coroutines, Reply: c.MaxReply, Scratch: c.Scratch}
+}
+
+// stored has what the core wrote into a send buffer in its caches, where the RNIC will
+// find it. The core's time is not in this: who copies pays for copying.
+func (w *Worker) stored(a Addr, n int, inline bool) {
+	if !inline {
+		w.HW.Access(w.Number, max(w.Local, w.cl.sim.Now()), a, n, host.Store)
+	}
 }
 
 // begin begins the thread's time when its machine starts, or a moment later: the
@@ -229,7 +249,7 @@ func (w *Worker) work() {
 
 // co is the coroutine of a send-queue entry, nil for none; see Co.short.
 func (w *Worker) co(short uint16) *Co {
-	switch short &^= waits | passive; short {
+	switch short &^= sendq.Waits | sendq.Passive; short {
 	case 0:
 		return nil
 	case shortHandler:
@@ -258,11 +278,11 @@ func (w *Worker) makeReady(c *Co) {
 
 // complete handles one completion.
 func (w *Worker) complete(cqe *fabric.CQE) {
-	if cqe.ID&recvFlag != 0 {
+	if cqe.ID&sendq.RecvFlag != 0 {
 		w.receive(cqe)
 		return
 	}
-	w.cl.pair(cqe.ID).complete(w, cqe)
+	w.confirm(w.cl.pairs.Of(cqe.ID), cqe)
 }
 
 // done tells a coroutine that one of the requests it waits for is complete.
@@ -270,7 +290,7 @@ func (w *Worker) done(c *Co, stamp *metrics.Stamp) {
 	c.pending--
 	if c.pending == 0 && c.waiting {
 		c.waiting = false
-		c.attribute(stamp, w.Local-c.parkedAt)
+		account.Attribute(&c.Account, stamp)
 		w.ready.push(c)
 	}
 }

@@ -1,0 +1,190 @@
+// Package account says where a coroutine's time went: by the phase of its protocol and by milestone, as a metrics.Breakdown has it, and how
+// many round trips it waited for.
+package account
+
+import (
+	"math"
+	"math/bits"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2/core"
+)
+
+// Time is virtual time in picoseconds.
+type Time = core.Time
+
+// Account is a coroutine's. What a wait needs comes first.
+type Account struct {
+	w       *core.Core
+	phase   metrics.Phase
+	touched uint32 // bit p: spent[p] is not zero
+	tripped uint32 // bit p: tripsIn[p] is not zero
+
+	parkedAt  Time
+	runFrom   Time
+	explained Time // of the wait, by the request that ended it
+	slept     Time // of the wait
+	trips     int
+
+	tripsIn [metrics.NumPhases]uint16 // waits by phase, see TakeTrips
+	spent   ledger
+}
+
+// Of is an empty account of a coroutine on a core.
+func Of(w *core.Core) Account { return Account{w: w} }
+
+// Begin attributes what follows to p.
+func Begin(a *Account, p metrics.Phase) {
+	a.charged()
+	a.phase = p
+}
+
+// InPhase is the phase that it is in.
+func (a *Account) InPhase() metrics.Phase { return a.phase }
+
+// charged attributes the time since it last ran or was charged.
+func (a *Account) charged() {
+	now := a.w.Local
+	if now > a.runFrom {
+		a.touched |= 1 << a.phase
+		a.spent.add(a.phase, metrics.Compute, now-a.runFrom)
+		a.runFrom = now
+	}
+}
+
+// Phases are those in which it spent time since the last TakeBreakdown.
+func (a *Account) Phases() metrics.PhaseSet {
+	a.charged()
+	return metrics.PhaseSet(a.touched)
+}
+
+// TakeBreakdown adds the time spent since the last call to b, by phase and
+// milestone, and returns the round trips waited for.
+func (a *Account) TakeBreakdown(b *metrics.Breakdown) (trips int) {
+	a.charged()
+	for t := a.touched; t != 0; t &= t - 1 {
+		p := bits.TrailingZeros32(t)
+		spent, sum := &a.spent.rows[p], &b[p]
+		for m := range sum {
+			sum[m] += Time(spent[m])
+		}
+		*spent = row{}
+	}
+	a.touched = 0
+	if a.spent.excess != nil {
+		b.Add(a.spent.excess)
+		a.spent.excess = nil
+	}
+	trips, a.trips = a.trips, 0
+	return trips
+}
+
+// TakeTrips adds the waits since the last call to n, by the phase that they began in, at most 65,535 of one.
+func (a *Account) TakeTrips(n *[metrics.NumPhases]uint32) {
+	for t := a.tripped; t != 0; t &= t - 1 {
+		p := bits.TrailingZeros32(t)
+		n[p] += uint32(a.tripsIn[p])
+		a.tripsIn[p] = 0
+	}
+	a.tripped = 0
+}
+
+// RoundTrips counts the waits since the last TakeBreakdown.
+func (a *Account) RoundTrips() int { return a.trips }
+
+// Trip notes that the coroutine begins to wait for what it posted.
+func Trip(a *Account) {
+	a.trips++
+	a.tripsIn[a.phase]++
+	a.tripped |= 1 << a.phase
+}
+
+// Leave ends the coroutine's time on the core.
+func Leave(a *Account) {
+	a.charged()
+	a.parkedAt = a.w.Local
+}
+
+// Slept is called before Woken where the wait was a sleep until a time.
+func Slept(a *Account, until Time) {
+	a.slept = min(a.w.Local-a.parkedAt-a.explained, until-a.parkedAt)
+}
+
+// Woken is called when the loop resumes the coroutine. What the request that
+// ended the wait does not account for is the way from its completion to the
+// core.
+func Woken(a *Account) {
+	a.runFrom = a.w.Local
+	a.touched |= 1 << a.phase
+	wait := a.w.Local - a.parkedAt - a.explained
+	if a.slept != 0 {
+		a.spent.add(a.phase, metrics.Asleep, a.slept)
+		wait -= a.slept
+		a.slept = 0
+	}
+	a.spent.add(a.phase, metrics.Poll, wait)
+	a.explained = 0
+}
+
+// Attribute spreads the wait until now over the milestones of the request that ended it.
+// The request may have been posted before the wait began: then its first
+// milestones are shortened.
+func Attribute(a *Account, stamp *metrics.Stamp) {
+	wait := a.w.Local - a.parkedAt
+	sum := stamp.Total()
+	before := max(sum-wait, 0)
+	a.explained = sum - before
+	if before == 0 && a.spent.addStamp(a.phase, stamp) {
+		return
+	}
+	for m, d := range stamp {
+		if d == 0 {
+			continue
+		}
+		cut := min(Time(d), before)
+		before -= cut
+		a.spent.add(a.phase, metrics.Milestone(m), Time(d)-cut)
+	}
+}
+
+// Row is where the next time goes, for whoever asks the host for it.
+func Row(a *Account) *[16]uint32 { return (*[16]uint32)(&a.spent.rows[a.phase]) }
+
+// row is what a coroutine spent in a phase, by milestone: one line of the
+// host's memory.
+type row [16]uint32
+
+// ledger is a metrics.Breakdown in little memory, for thousands of coroutines
+// keep one each.
+type ledger struct {
+	excess *metrics.Breakdown // what is too large for a row; nil: nothing
+	rows   [metrics.NumPhases]row
+}
+
+// addStamp adds all of a stamp, or nothing: false says that a sum is too large.
+func (l *ledger) addStamp(p metrics.Phase, s *metrics.Stamp) bool {
+	to := &l.rows[p]
+	sum, high := *to, uint64(0)
+	for m, d := range s {
+		x := uint64(sum[m]) + uint64(d)
+		sum[m] = uint32(x)
+		high |= x >> 32
+	}
+	if high != 0 {
+		return false
+	}
+	*to = sum
+	return true
+}
+
+func (l *ledger) add(p metrics.Phase, m metrics.Milestone, d Time) {
+	cell := &l.rows[p][m]
+	if sum := Time(*cell) + d; 0 <= sum && sum <= math.MaxUint32 {
+		*cell = uint32(sum)
+		return
+	}
+	if l.excess == nil {
+		l.excess = new(metrics.Breakdown)
+	}
+	l.excess[p][m] += d
+}
