@@ -21,7 +21,7 @@
 // and variants with other knobs over it; a point leads back to the system behind it,
 // as a live one (open live) or as a notebook cell that repeats its run.
 //
-// The runs that are kept (#runs) are those of the run store, whoever made them: a list, one of them, two side by side, and
+// The runs that are kept (#runs) are those of the run store, from any program: a list, one of them, two side by side, and
 // the way from one to a live system. The page only reads the store.
 //
 // Look deeper has one transaction of a percentile, which is looked for in the background

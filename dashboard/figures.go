@@ -199,7 +199,7 @@ func (p *page) figure(w http.ResponseWriter, r *http.Request) {
 	answer(w, out)
 }
 
-// paperMS is about how long the figure takes at paper scale, 0 if nobody knows: all
+// paperMS is about how long the figure takes at paper scale, 0 if unknown: all
 // points as long as the one that was computed there.
 func (d *drawnFigure) paperMS() int64 {
 	if d.GapAt == nil || d.GapAt.Run >= len(d.Runs) || d.Runs[d.GapAt.Run] == nil {

@@ -234,7 +234,7 @@ func line(h history, ms []windows.Moment, of func(*windows.Moment) float64) char
 				sum, n = sum+v, n+1
 			}
 		}
-		y := math.NaN() // a gap: nobody was there to be measured
+		y := math.NaN() // a gap: nothing was measured
 		if n > 0 {
 			y = sum / float64(n)
 		}
@@ -413,7 +413,7 @@ func phaseMeans(ms []windows.Moment) (out [windows.PhaseRoom]float64) {
 	return out
 }
 
-// stackedPhases leaves out the phases that nobody is in; it is nil where that leaves none.
+// stackedPhases leaves out the phases without time; it is nil where that leaves none.
 func stackedPhases(size charts.Size, bars []phaseBar) *charts.Chart {
 	var parts []charts.Part
 	out := make([]charts.Bars, len(bars))

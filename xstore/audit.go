@@ -8,7 +8,7 @@ import (
 )
 
 // Audit looks at the trees, and whether the models find every key at rest: in the leaf that the table names, or by asking the
-// server where training has given up. Models that nobody retrains, or that still wait for it, are left out, and servers that are
+// server where training has given up. Models that are not retrained, or that still wait for it, are left out, and servers that are
 // down or recover.
 func (s *Store) Audit(bad func(text string)) {
 	for _, p := range s.parts {
@@ -23,7 +23,7 @@ func (s *Store) Audit(bad func(text string)) {
 }
 
 // auditModel predicts every key, and the ends of what is routed to each leaf, which stand for all absent keys: predictions
-// rise with keys. It leaves out the leaves that nobody has touched and whose sub-models are what they were at the start.
+// rise with keys. It leaves out the leaves that are untouched and whose sub-models are what they were at the start.
 func (p *part) auditModel(v *published.Version, bad func(text string)) {
 	mem := p.s.cl.Mem(p.server)
 	faults, changed := 0, v.Changed(mem)

@@ -14,7 +14,7 @@
 //     the tree's nodes: all of them, those that Cell keeps, none.
 //   - Servers have ranges of keys; a scan goes on at the next one (§3.4.5).
 //
-// # Who may answer what
+// # When a lookup may be answered
 //
 // A leaf's incarnation is compared with that of the table's entry. After a mismatch only "found" is answered, for the leaf may
 // have lost half of its keys to its right neighbour; a key that is neither in the leaf nor in that is the server's to look for.
@@ -26,7 +26,7 @@
 //
 // The thesis leaves them to future work, and discusses fat pointers with a hash in the leaves (§3.6). Here tree and models have
 // the hash of a key, of 64 bits, for the key. The hash is computed by the client, on all bytes; requests, records and logs have
-// the bytes of the key too, and whoever has found the hash compares them: the client that READs, and the server for all else. Keys
+// the bytes of the key too, and a lookup that has found the hash compares them: the client that READs, and the server for all else. Keys
 // that share a hash are behind each other in a list, in which a key that is there all the time is never missed (package tree), so that
 // xstore.hash_bits, which makes hashes narrow, changes nothing but the time.
 //

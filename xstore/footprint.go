@@ -13,7 +13,7 @@ type Footprint struct {
 	TableBytes uint64 // of an entry for each leaf; those that straddle sub-models have two
 	IndexBytes uint64 // of the inner nodes that it stands for
 	// MeanError is the mean width of the predictions of sub-models, in slots: the sum of their two errors. MaxError is the
-	// largest of them. Of the sub-models that somebody has looked at, Looked of them.
+	// largest of them. Of the sub-models that a lookup has used, Looked of them.
 	MeanError float64
 	MaxError  int
 	Looked    int

@@ -138,7 +138,7 @@ func rows() []knob.Row {
 	}
 }
 
-// validTrainers refuses what nobody would train.
+// validTrainers refuses what no thread would train.
 func validTrainers(v knob.Values) error {
 	if testbed.ThreadsOf(v, 0) < 1 || v.Int("xstore.trainers") <= testbed.ThreadsOf(v, 0) {
 		return nil

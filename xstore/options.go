@@ -41,7 +41,7 @@ type Options struct {
 	Cache        Mode
 	CacheBytes   uint64 // of a client's cache of nodes; 0: all nodes have room
 	PerThread    bool   // each thread has a cache of its own, instead of one for its machine
-	Trainers     int    // threads that retrain, on each server; 0: nobody does
+	Trainers     int    // threads that retrain, on each server; 0: none
 	Speculative  bool   // §3.4.3.2
 	PositionHint bool   // §3.4.3.1
 	Merge        bool   // one task for several splits of a sub-model that wait

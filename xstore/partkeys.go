@@ -15,7 +15,7 @@ type partKeys struct {
 	spec  store.IndexSpec
 	shift uint            // of a part's number
 	first []uint64        // rank of each part's first key, and their number; nil: all have as many
-	lists [][]store.Entry // by part: what Fill says, once somebody has asked
+	lists [][]store.Entry // by part: what Fill says, once it was asked for
 }
 
 func newPartKeys(s store.IndexSpec, shift uint) *partKeys {

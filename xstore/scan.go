@@ -98,7 +98,7 @@ func (x *client) scanPart(p *part) error {
 
 // scanModel reads the leaves of the sub-model that predicts where the scan goes on: the keys of the predicted ones, and then the
 // first of them that matters and those behind it, keys and values. ok is false if the server has to go on. A sub-model that was
-// trained on other leaves is fetched anew by the next who needs it: the answer to a scan brings none along.
+// trained on other leaves is fetched anew by the next client that needs it: the answer to a scan brings none along.
 func (x *client) scanModel(p *part) (ok bool, err error) {
 	cache, s := x.caches[p.server], &x.scan
 	p.stats.Lookups++

@@ -56,7 +56,7 @@ type part struct {
 	separators []uint64      // of splits that the trainers are to be told of at once
 	untold     int           // splits that the trainers were not told of
 	wanted     uint32        // sub-models that were asked for while a model was trained; 0: none
-	asked      uint64        // keys when a person last asked for a number of sub-models; 0: nobody has since the last expansion
+	asked      uint64        // keys when a person last asked for a number of sub-models; 0: none has since the last expansion
 	choice     Choice        // of the number of sub-models, where it was left to Auto
 }
 
@@ -146,7 +146,7 @@ func (s *Store) open(m int) (*part, error) {
 	return p, p.startLogs()
 }
 
-// learn makes the first version: a top model trained on the initial keys, and sub-models that are trained when somebody
+// learn makes the first version: a top model trained on the initial keys, and sub-models that are trained when a lookup
 // looks.
 func (p *part) learn(keys store.Keys) error {
 	top, err := model.TrainTop(model.TopSpec{Kind: p.s.opt.TopModel, Seed: p.s.spec.Seed, Fields: p.s.opt.Fields}, keys)

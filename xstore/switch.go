@@ -58,7 +58,7 @@ func (x *client) begin(key uint64) *part {
 	return x.s.part(key)
 }
 
-// adopt takes the caches of the client's machine or thread, which are made for the first who asks.
+// adopt takes the caches of the client's machine or thread, which are made for the first that asks.
 func (x *client) adopt(to *index) (err error) {
 	user := x.c.Machine()
 	if x.s.opt.PerThread {

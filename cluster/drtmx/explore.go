@@ -143,7 +143,7 @@ func (f *exploreFlags) write(cmd *cobra.Command, r *explore.Report) error {
 	return cli.Show(cmd, r, f.asJSON)
 }
 
-// explored tells of an exploration. How many lists of further delays there will be nobody knows before, but they are most of
+// explored tells of an exploration. How many lists of further delays there will be is unknown before, but they are most of
 // the work.
 func explored(b *progress.Bar, bound int) func(delays, done, total int) {
 	return func(delays, done, total int) {

@@ -110,7 +110,7 @@ func rootCommand() *cobra.Command {
 	return root
 }
 
-// meant guesses which command a person meant who typed a name: one that other programs have for it, or one with a letter wrong.
+// meant guesses which command was meant by a name: one that other programs have for it, or one with a letter wrong.
 func meant(root *cobra.Command, name string) string {
 	for _, c := range root.Commands() {
 		if slices.Contains(c.SuggestFor, name) {

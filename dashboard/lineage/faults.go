@@ -17,7 +17,7 @@ const (
 // Orders is false for the value that orders nothing.
 func Orders(v any) bool { return fmt.Sprint(v) != fmt.Sprint(experiment.NoMachine) }
 
-// obeyed is who is down after a change, and puts into the values of a spec, where the change already is, what the
+// obeyed is the machines that are down after a change, and puts into the values of a spec, where the change already is, what the
 // knobs read then.
 func obeyed(down []int, set, values experiment.Knobs) []int {
 	parsed := experiment.Knobs{}

@@ -55,7 +55,7 @@ func Of(w *result.Window) Moment {
 			m.Phases[i] = float32(s.MeanUS)
 		}
 	}
-	if w.Commits == 0 { // nobody to take the mean of
+	if w.Commits == 0 { // nothing to take the mean of
 		m.Trips = math.NaN()
 		for i := range m.Phases {
 			m.Phases[i] = nan

@@ -40,7 +40,7 @@ type channel struct {
 	next, oldest uint32 // requests [oldest, next) are open
 	acked        uint32
 	address      fabric.AH          // of the peer
-	stalled      *[]*Co             // nil: nobody ever was
+	stalled      *[]*Co             // nil: none ever was
 	patience     *datagram.Patience // nil: nothing was ever repeated
 	rings        *remoteRings       // nil: all messages are datagrams
 

@@ -108,9 +108,9 @@ type Cluster struct {
 	restarts             bool
 	lost                 uint64 // see Lost
 
-	watch    *watch // nil: nobody observes
+	watch    *watch // nil: no observer
 	active   int    // coroutines per thread let through Gate
-	gateShut bool   // nobody is let through Gate
+	gateShut bool   // no coroutine is let through Gate
 }
 
 type machine struct {

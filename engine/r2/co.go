@@ -16,7 +16,7 @@ import (
 type Mode struct {
 	Outstanding bool // OR: several requests in flight, waited for together
 	Doorbell    bool // DB: one doorbell for the posts of a queue pair
-	Passive     bool // PA: completion or receipt is confirmed later, nobody waits
+	Passive     bool // PA: completion or receipt is confirmed later, it is not waited for
 }
 
 // Co is what protocol code runs on: a coroutine of a worker, or a worker's

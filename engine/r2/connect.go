@@ -8,7 +8,7 @@ import (
 
 // connect makes the worker's completion queue and queue pairs: without RDMA only
 // that of RPCs, which is the thread's connections then. An RC queue
-// pair joins the threads of the same index; whoever comes second finds its end
+// pair joins the threads of the same index; the second to come finds its end
 // made.
 func (w *Worker) connect() error {
 	if w.cq == nil {
@@ -83,7 +83,7 @@ func (w *Worker) nic() *fabric.NIC { return w.HW.NICs[w.home] }
 
 // pair makes one RC queue pair to a worker. Towards its own machine, and
 // where the other end's thread serves several of ours (machines with fewer
-// threads), sits on the other socket or is down, the far end belongs to nobody.
+// threads), sits on the other socket or is down, the far end belongs to no thread.
 func (w *Worker) pair(mate *Worker) error {
 	mine, err := w.rcQP(w.nic(), w.cq)
 	if err != nil {

@@ -155,7 +155,7 @@ func (w *Worker) severed(e *sendq.Entry, cqe *fabric.CQE) {
 	switch {
 	case e.Co&sendq.Passive != 0:
 		w.cl.lost++
-	case e.Co&sendq.Waits == 0: // the end of its list tells, or nobody wants to know
+	case e.Co&sendq.Waits == 0: // the end of its list tells, or the outcome is not needed
 	default:
 		if c := w.co(e.Co); c.err == nil {
 			c.err = fmt.Errorf("r2: %v on machine %d thread %d: %w", cqe.Op, w.mc.id, w.thread, ErrUnreachable)

@@ -27,7 +27,7 @@ const (
 // maxDoublings is how often the time to the next repetition is doubled for a request that is known to wait.
 const maxDoublings = 3
 
-// Ticket is a request that its handler has not answered. It belongs to whoever deferred it until it is
+// Ticket is a request that its handler has not answered. It belongs to the handler that deferred it until it is
 // answered, and may be another request's afterwards. A crash of the machine takes it.
 type Ticket struct {
 	w      *Worker
@@ -38,7 +38,7 @@ type Ticket struct {
 	starts uint32 // of the caller's machine
 	req    []byte
 
-	co    *Co // of a call of a thread to itself; nil: nobody waits
+	co    *Co // of a call of a thread to itself; nil: not waited for
 	reply *Reply
 
 	state  uint8
@@ -132,7 +132,7 @@ func (t *Ticket) free() {
 	w.spare = append(w.spare, t)
 }
 
-// loseTickets is what a crash does to them. They are nobody's again: who has one may still look at it.
+// loseTickets is what a crash does to them. They belong to no request again: code that has one may still look at it.
 func (w *Worker) loseTickets() {
 	for _, t := range w.tickets {
 		*t = Ticket{w: w, state: ticketLost}
@@ -169,13 +169,13 @@ func (w *Worker) ticketOf(ch *channel, seq uint32) *Ticket {
 	return nil
 }
 
-// From is who asks.
+// From is the requester.
 func (t *Ticket) From() Peer { return t.from }
 
 // Req is what was asked. It is valid until the answer.
 func (t *Ticket) Req() []byte { return t.req }
 
-// Gone says that nobody waits for the answer any more: the caller has crashed or given up, or the ticket's
+// Gone says that no caller waits for the answer any more: the caller has crashed or given up, or the ticket's
 // own machine has crashed since.
 func (t *Ticket) Gone() bool {
 	switch {
@@ -190,7 +190,7 @@ func (t *Ticket) Gone() bool {
 
 // Answer has f write the reply and sends it. f is as a handler is: it may wait for its core's local time
 // and for nothing else. It runs on the ticket's worker: at once, on c, if that is c's, or when its loop
-// gets to it. If nobody waits any more (see Gone) it runs all the same, and its reply goes nowhere; but
+// gets to it. If no caller waits any more (see Gone) it runs all the same, and its reply goes nowhere; but
 // if the machine has crashed since Defer, it does not.
 func (t *Ticket) Answer(c *Co, f func(c *Co, req, rep []byte) int) {
 	switch {
@@ -218,7 +218,7 @@ func (t *Ticket) deliver(c *Co) {
 	w.messages.Give(rep)
 }
 
-// finish gives an answer to who waits for it. Work on it began at a time.
+// finish gives an answer to the coroutine that waits for it. Work on it began at a time.
 func (t *Ticket) finish(c *Co, reply []byte, start Time) {
 	w := t.w
 	t.stamp.Spend(metrics.LockWait, max(start-t.since, 0))
@@ -391,7 +391,7 @@ func (cl *Cluster) later(after Time, k *call) Time {
 	return min(after<<k.deferred, datagram.MaxPatience*cl.cfg.ResendAfter)
 }
 
-// retryWindowHead repeats the request that keeps back the window of a channel, if it may be deferred: whoever
+// retryWindowHead repeats the request that keeps back the window of a channel, if it may be deferred: the thread that
 // holds the lock that it waits for may be among those that are kept back.
 func (w *Worker) retryWindowHead(ch *channel) {
 	k := ch.call(ch.oldest)

@@ -22,7 +22,7 @@
 //   - Outstanding (OR): off, every post waits for its own completion.
 //   - Doorbell (DB): on, posts of one queue pair share a doorbell at the
 //     flush; off, each rings its own at once.
-//   - Passive (PA): nobody waits. A one-sided request is unsignaled and
+//   - Passive (PA): no coroutine waits. A one-sided request is unsignaled and
 //     confirmed by a later signaled one of its queue pair; an RPC sends no
 //     reply, its receipt is piggybacked on the next message the other way.
 //
@@ -94,14 +94,14 @@
 // Crash stops a machine at an instant: its coroutines, handlers and timers end where
 // they are. What others have under way to it, one-sided or RPC, ends with
 // ErrUnreachable as soon as their loops get round to it, and so does what they post
-// while it is down. Nobody waits for passive requests: those that a crash leaves
+// while it is down. No coroutine waits for passive requests: those that a crash leaves
 // unconfirmed are counted (Lost). What a machine that is gone had asked for is
-// served, and the reply finds nobody. An RPC that a machine leaves unanswered
+// served, and the reply finds no caller. An RPC that a machine leaves unanswered
 // although it is not known to be down is given up after 64 repetitions, which take
 // most of a second; requests behind it go on, and it may have been served.
 //
 // Restart is the instant at which the machine's program starts again; how long it
-// boots is for whoever restarts it to decide. Then it makes its connections: each
+// boots is for the restarting program to decide. Then it makes its connections: each
 // thread its RC queue pairs one after the other, at Config.ConnectTime. That is a
 // chosen number, not a measured one: creating a queue pair, three changes of its
 // state and one exchange of addresses, of some ten microseconds each. The other
@@ -119,7 +119,7 @@
 //   - After 2048 requests in a row to one thread were given up, sequence numbers
 //     repeat: a machine that is silent, and not down, must not be so for longer than
 //     some 12 s.
-//   - Requests go to the thread of the same index on the other machine, unless CallThread names one: then whoever
+//   - Requests go to the thread of the same index on the other machine, unless CallThread names one: then the program that
 //     configures the cluster gives its threads RECVs for more senders (Config.RecvDepth).
 //   - One completion queue per worker serves all its queue pairs; the
 //     original polls the receive queue separately.
@@ -130,7 +130,7 @@
 //     for a reply counts as polling.
 //   - A request waits at most 64 times Config.ResendAfter, 12.8 ms, for its answer before
 //     it is repeated. A machine that takes longer for each is asked several times for all.
-//   - A crash of a machine is known to whoever has deferred its request (Ticket.Gone) at once. That a caller
+//   - A crash of a machine is known at once to the handler that has deferred its request (Ticket.Gone). That a caller
 //     has given up is known from its next message.
 //   - A worker's look at its mailbox in each turn of its loop takes no time while there is none: the line is in its cache.
 //   - Deferred replies are datagrams under all transports.

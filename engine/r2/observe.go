@@ -29,7 +29,7 @@ func (cl *Cluster) Observe(o Observer) {
 	}
 }
 
-// watch keeps the one-sided requests that are on their way while somebody observes.
+// watch keeps the one-sided requests that are on their way while there is an observer.
 type watch struct {
 	observer Observer
 	open     map[watched]VerbEvent

@@ -14,7 +14,7 @@ type queuePair = sendq.Pair
 
 func (w *Worker) addQP(qp *fabric.QP, depth int) *queuePair { return w.cl.pairs.Add(qp, depth) }
 
-// waiter is the coroutine that waits for a work request, by its id; nil: nobody.
+// waiter is the coroutine that waits for a work request, by its id; nil: none.
 func (cl *Cluster) waiter(id uint64) *Co {
 	if n, ok := sendq.Waiter(id); ok {
 		return cl.hints[n].co
@@ -134,7 +134,7 @@ func (w *Worker) confirm(q *queuePair, cqe *fabric.CQE) {
 	}
 }
 
-// failed reports an error completion: to the coroutine, or if nobody waits
+// failed reports an error completion: to the coroutine, or if none waits
 // for the request, to the run.
 func (w *Worker) failed(q *queuePair, e *sendq.Entry, cqe *fabric.CQE) {
 	if q.QP.Severed() {

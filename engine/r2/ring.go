@@ -16,7 +16,7 @@ import (
 // A message lies at the end of its slot, its header last, so that a look at one
 // word tells whether all of it is there: the RNIC writes in ascending order.
 type ring struct {
-	ch      *channel // with who writes it
+	ch      *channel // with its writer
 	base    Addr
 	next    uint32 // request that is expected; not used for replies
 	replies bool
@@ -50,7 +50,7 @@ func (cl *Cluster) openRings() error {
 	for _, w := range cl.workers {
 		for _, ch := range w.out {
 			if ch.peer.mc != w.mc {
-				ch.peer.channel(w.ud.QP.Address()) // whoever hears of w has one
+				ch.peer.channel(w.ud.QP.Address()) // a thread that hears of w has one
 			}
 		}
 	}

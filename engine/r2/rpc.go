@@ -229,7 +229,7 @@ func (w *Worker) dispatch(ch *channel, h datagram.Header, payload []byte, slot i
 	return false
 }
 
-// answered hands a reply to who waits for it.
+// answered hands a reply to the coroutine that waits for it.
 func (w *Worker) answered(ch *channel, h datagram.Header, payload []byte, back *metrics.Stamp) {
 	seq, k := ch.awaits(h.Seq)
 	if k == nil {
@@ -424,7 +424,7 @@ func (w *Worker) crowded() bool {
 	return w.full || w.buffers.Scarce() || w.unconfirmed > owedWaiting*(len(w.out)-1)
 }
 
-// release lets go on who waits for room.
+// release resumes the coroutines that wait for room.
 func (w *Worker) release() {
 	if w.crowded() {
 		return
@@ -436,7 +436,7 @@ func (w *Worker) release() {
 }
 
 // flushReceipts sends receipts that others may wait for, before this thread waits: for
-// receipts itself, or for whatever comes. When somebody is held, a peer owes it as
+// receipts itself, or for whatever comes. When a request is held, a peer owes it as
 // many as that.
 func (w *Worker) flushReceipts() {
 	if w.owing == 0 || len(w.held) == 0 && (w.ready.len() > 0 || w.cq.Len() > 0) {

@@ -65,7 +65,7 @@ func (c *Co) Suspend() {
 }
 
 // Wake ends the Suspend of a shared thread, or has the next one return at once. It takes effect
-// at the instant of the event that is being handled, and costs nobody anything: for a device, or
+// at the instant of the event that is being handled, and costs no thread anything: for a device, or
 // for code that charges for it. See Co.Wake.
 func (cl *Cluster) Wake(c *Co) { cl.cores.Wake(&c.Program) }
 
@@ -122,7 +122,7 @@ func (c *Co) Recovered() {
 	}
 }
 
-// Endless says that nobody has to wait for a shared thread's work: what it is at may be cut off anywhere.
+// Endless says that nothing has to wait for a shared thread's work: what it is at may be cut off anywhere.
 func (c *Co) Endless() { c.sharedThread().SetEndless() }
 
 // LogFile is the file of that name on a machine's SSD, made if there is none.

@@ -11,7 +11,7 @@ const maxWaiting = 4096
 
 // waiting serves requests whose handlers may wait.
 type waiting struct {
-	queue []*Ticket // nobody is at them yet
+	queue []*Ticket // no coroutine is at them yet
 	idle  []*Co
 	made  int
 }

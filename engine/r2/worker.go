@@ -69,7 +69,7 @@ type Worker struct {
 	tickets  []*Ticket // all that are not answered
 	spare    []*Ticket
 	mail     []mail
-	box      Addr // of the mail; 0: nobody has sent any
+	box      Addr // of the mail; 0: none was sent
 	waiting  waiting
 	reserved bool // see Reserve
 }
@@ -98,7 +98,7 @@ func (w *Worker) sizes() registered.Sizes {
 }
 
 // stored has what the core wrote into a send buffer in its caches, where the RNIC will
-// find it. The core's time is not in this: who copies pays for copying.
+// find it. The core's time is not in this: the program that copies is charged for copying.
 func (w *Worker) stored(a Addr, n int, inline bool) {
 	if !inline {
 		w.HW.Access(w.Number, max(w.Local, w.cl.sim.Now()), a, n, host.Store)

@@ -65,7 +65,7 @@ func (s *session) execute(m msgReceipt) {
 }
 
 // replyError fails the cell: the first line of the error says it, the rest, if
-// there is one (a stack, say), is for who wants to know more.
+// there is one (a stack, say), is shown on request.
 func (s *session) replyError(m *msgReceipt, err error, interrupted bool) {
 	name, text := "error", explain(err.Error(), s.membersOf)
 	if interrupted {

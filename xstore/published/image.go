@@ -3,7 +3,7 @@ package published
 import "drtmx/xstore/model"
 
 // Image is what the sub-models and tables of a server are at the start: a pure function of the initial keys, made when
-// somebody first looks. The server's memory is filled from it, and all clients' caches share it: each has what it
+// a lookup first needs them. The server's memory is filled from it, and all clients' caches share it: each has what it
 // fetched later beside it.
 type Image struct {
 	model   *model.Model

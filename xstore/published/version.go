@@ -205,7 +205,7 @@ func (v *Version) place(m, n uint32) (line uint32, isFar, ok bool) {
 	return p.line, true, true
 }
 
-// Predicted sums up the sub-models that somebody has looked at.
+// Predicted sums up the sub-models that were used.
 func (v *Version) Predicted() Predicted {
 	sum := v.stored
 	if v.image != nil {

@@ -29,7 +29,7 @@
 // it, and the leaf that it takes keys from last. Between the stores of a DELETE or a split a READ may find a key without its value,
 // and is repeated.
 //
-// Those who train models go through the leaves with a Cursor, whose loads are not in a region: others' changes come between, and
+// Trainers of models go through the leaves with a Cursor, whose loads are not in a region: others' changes come between, and
 // instant training would hide what that does.
 //
 // # Memory

@@ -73,7 +73,7 @@ func (b keyBlock) find(key uint64) (slot int, ok bool) {
 // Layout is the geometry of all leaves of a tree:
 //
 //	offset 0   header 8 | N keys of 8    the lookup READ
-//	           fence keys 16             READ too by those who cache the tree's nodes; a version per line up to here
+//	           fence keys 16             READ too by clients that cache the tree's nodes; a version per line up to here
 //	           up to a whole line
 //	           N values, each behind its key, those that span several lines with a version per line
 //	           up to a whole line

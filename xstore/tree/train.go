@@ -8,7 +8,7 @@ import (
 	"drtmx/engine/record"
 )
 
-// Leaf is a leaf as those who train models see it. Its memory is used again.
+// Leaf is a leaf as trainers of models see it. Its memory is used again.
 type Leaf struct {
 	ALN, INCA uint32
 	Keys      []uint64 // sorted

@@ -56,7 +56,7 @@ func Exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// pflagSays is how pflag refuses a value. What follows it is for those who wrote the program.
+// pflagSays is how pflag refuses a value. What follows it is for authors of the program.
 var pflagSays = regexp.MustCompile(`^invalid argument ("(?:[^"\\]|\\.)*") for "(?:-\w, )?--([\w-]+)" flag: `)
 
 // Mistyped says of a flag's value what pflag says, in the form of all errors here.

@@ -55,7 +55,7 @@ func samePlace(a, b string) bool {
 }
 
 // absolute is a path that no longer depends on where we are; as it was given
-// where nobody can say where that is.
+// where it is unknown where that is.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
@@ -108,7 +108,7 @@ func outFolders(paths ...string) error {
 	return nil
 }
 
-// namedPipe finds out that a file is a pipe with a name of its own, whose writer waits until somebody
+// namedPipe finds out that a file is a pipe with a name of its own, whose writer waits until a reader
 // reads, be it for ever. Those that a shell opens, as for >(gzip), have a reader.
 func namedPipe(path string) error {
 	i, err := os.Stat(path)

@@ -44,7 +44,7 @@ func newBarEvery(w io.Writer, title string, every time.Duration) *Bar {
 	return b
 }
 
-// lines writes how far the work is, also when nothing is news: who waits wants to know that it goes on.
+// lines writes how far the work is, also when nothing is news: the lines show that it goes on.
 func (b *Bar) lines(every time.Duration, over <-chan struct{}) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

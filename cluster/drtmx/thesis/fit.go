@@ -121,7 +121,7 @@ func identifyProfile(cmd *cobra.Command, text []byte, o calibration.IdentifyOpti
 }
 
 // writeBoth writes the residuals first: a profile without them is one that
-// nobody can judge.
+// it cannot be judged.
 func writeBoth(a string, aText []byte, b string, bText []byte) error {
 	if err := output.WriteFile(b, bText); err != nil {
 		return fmt.Errorf("fit: residuals: %w", err)

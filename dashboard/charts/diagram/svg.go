@@ -64,7 +64,7 @@ func (d *drawing) line(x1, y1, x2, y2 float64, more ...string) {
 	fmt.Fprintf(&d.b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="currentColor" %s/>`, x1, y1, x2, y2, strings.Join(more, " "))
 }
 
-// svg is the whole, about being what a reader is told who does not see it.
+// svg is the whole; about is its description for readers that do not see it.
 func (d *drawing) svg(about string) string {
 	ground, colour := fmt.Sprintf(`<rect width="%.0f" height="%.0f" fill="%s"/>`, d.w, d.h, palette.LightInk), ` color="`+palette.DarkInk+`"`
 	if d.bare {

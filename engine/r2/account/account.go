@@ -147,7 +147,7 @@ func Attribute(a *Account, stamp *metrics.Stamp) {
 	}
 }
 
-// Row is where the next time goes, for whoever asks the host for it.
+// Row is where the next time is added, for callers that ask the host for it.
 func Row(a *Account) *[16]uint32 { return (*[16]uint32)(&a.spent.rows[a.phase]) }
 
 // row is what a coroutine spent in a phase, by milestone: one line of the

@@ -13,7 +13,7 @@
 // any two differ by DriftNS at most, which is the bound epsilon of §5.2.
 //
 // At the beginning of a step a clock can go back. That is not smoothed over (§5.2 asks protocols to
-// bear it): a clock is a hint, and whoever needs more keeps the largest value that was seen.
+// bear it): a clock is a hint, and code that needs more keeps the largest value that was seen.
 //
 // # Numbers
 //

@@ -33,7 +33,7 @@ type Above interface {
 // System is what the cores of a cluster have in common.
 type System struct {
 	Sim      *sim.Sim
-	Explored *fabric.Exploration // nil: nobody explores
+	Explored *fabric.Exploration // nil: the run is no exploration
 	Timer    sim.Kind            // of programs that sleep: Program.ID is its argument
 	Spoils   bool                // Above.Spoil is called at each wait
 

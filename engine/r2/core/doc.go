@@ -27,7 +27,7 @@
 //   - A READ, and the load of another core, conflict with lines that the region has
 //     written; WRITEs, messages, stores, CPU atomics and other regions' stores also with those
 //     it has read. An RNIC's atomic reads first and stores later; one that finds another value only reads.
-//   - Who comes later wins. The region that is hit ends at once; what its core had not
+//   - The later access wins. The region that is hit ends at once; what its core had not
 //     done yet takes no time, the abort takes HTMAbort.
 //   - Lines count from the begin, not from the access that first touches them: regions conflict
 //     somewhat more often than on hardware.
@@ -66,5 +66,5 @@
 //     caches beyond its profile's time are left out.
 //   - A log is contiguous on its disk, and its file's size and name are durable with its bytes:
 //     the file system's own journal is not written. Of a log only the newest 64 MB are kept
-//     (LogFile.Most): whoever recovers is told that older ones are gone.
+//     (LogFile.Most): a recovery is told that older ones are gone.
 package core

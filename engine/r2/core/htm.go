@@ -116,7 +116,7 @@ func Watch(w *Core, heeds func(by host.Intruder) bool) *Region {
 }
 
 // backOff is a random time after a conflict, on average as long as an abort takes, and twice as long after each that
-// follows. Two regions that begin again at once end each other in step until both take the lock, and whoever takes it ends all.
+// follows. Two regions that begin again at once end each other in step until both take the lock, and the one that takes it ends all.
 // Assumed: the thesis does not say how its regions are tried again.
 func (p *Program) backOff(conflicts int) {
 	most := 2 * p.w.CPU.HTMAbort << (min(conflicts, longestBackOff) - 1)
@@ -283,7 +283,7 @@ func (t *Region) Load(a Addr, n int) []byte {
 // Load64 reads a word.
 func (t *Region) Load64(a Addr) uint64 { return binary.LittleEndian.Uint64(t.Load(a, 8)) }
 
-// Store writes b. Nobody else sees it before the region commits.
+// Store writes b. It is invisible to others before the region commits.
 func (t *Region) Store(a Addr, b []byte) {
 	if t.given {
 		panic(fmt.Sprintf("r2: %s at %d ps: a region stores after its Abort", t.p.Name(), t.p.w.Local))
@@ -319,7 +319,7 @@ func (t *Region) Abort() {
 	t.given, t.ended = true, t.p.w.Local
 }
 
-// ChargeRegion charges a region of hardware transactional memory that computes so many cycles and that nobody ends: of a private
+// ChargeRegion charges a region of hardware transactional memory that computes so many cycles and that no conflict ends: of a private
 // structure, whose accesses Touch charges. As an access, it takes no time where ChargeHandler's cycles have it.
 func (p *Program) ChargeRegion(cycles int) {
 	if !p.flat {

@@ -154,11 +154,11 @@ func (p *Program) locked(a Addr) {
 // Touch charges an access to n bytes at a without reading them: private
 // structures whose bytes the simulator keeps elsewhere.
 func (p *Program) Touch(a Addr, n int) {
-	p.noted(a, n, true) // or not: nobody knows
+	p.noted(a, n, true) // or not: unknown
 	p.access(a, n, host.Load)
 }
 
-// noted tells whoever explores orders of an access. It is small enough to be inlined.
+// noted reports an access to the exploration of orders. It is small enough to be inlined.
 func (p *Program) noted(a Addr, n int, write bool) {
 	if p.w.sys.Explored != nil {
 		p.note(a, n, write)

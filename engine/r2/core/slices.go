@@ -19,7 +19,7 @@ type timeslices struct {
 	id      uint32 // in the cluster
 	core    int
 	list    []*Thread // the worker's first, if there is one
-	on      *Thread   // has the core; nil: nobody
+	on      *Thread   // has the core; nil: none
 	began   Time      // its slice
 	since   Time      // its virtual runtime is known up to then
 	floor   Time      // least virtual runtime of those that can run; it never falls
@@ -127,7 +127,7 @@ func (s *timeslices) running() (n Time) {
 	return n
 }
 
-// give has a thread run, whoever did.
+// give has a thread run, in place of the one that did.
 func (s *timeslices) give(t *Thread) {
 	now := s.sys.Sim.Now()
 	if s.on != nil {
@@ -163,7 +163,7 @@ func (s *timeslices) block(state uint8) {
 	}
 }
 
-// tickOn has the scheduler look at the next tick, if somebody waits for the core.
+// tickOn has the scheduler look at the next tick, if a thread waits for the core.
 func (s *timeslices) tickOn() {
 	if s.ticking || s.running() < 2 {
 		return

@@ -16,7 +16,7 @@ func (mc *Machine) interrupted(core int, d Time) (wanted bool) {
 	return true
 }
 
-// runningOn is the worker, or shared thread, that has a core; nil: nobody.
+// runningOn is the worker, or shared thread, that has a core; nil: none.
 func (mc *Machine) runningOn(core int) *Core {
 	if w := mc.onCore[core]; w != nil && w.timed == nil {
 		return w

@@ -50,7 +50,7 @@ func (sys *System) LogFile(m int, name string) *LogFile {
 	return f
 }
 
-// Disk is a machine's SSD, which somebody asks for.
+// Disk is a machine's SSD, for a user that is named in the error where there is none.
 func (sys *System) Disk(m int, who string) *host.SSD {
 	d := sys.fab.Machine(m).SSD
 	if d == nil {

@@ -91,7 +91,7 @@ func (t *Thread) finish(state uint8) {
 	}
 }
 
-// wait gives the core away until somebody makes the thread ready.
+// wait gives the core away until the thread is made ready.
 func (t *Thread) wait(state uint8) {
 	t.w.Current = t.p
 	t.share.block(state)
@@ -130,7 +130,7 @@ func (t *Thread) Suspend() {
 }
 
 // Wake ends the Suspend of a program's thread, or has the next one return at once. It takes effect at the instant of the event that
-// is being handled, and costs nobody anything.
+// is being handled, and costs no CPU time.
 func (sys *System) Wake(p *Program) {
 	t := ThreadOf(p)
 	if t == nil {
@@ -193,7 +193,7 @@ func (t *Thread) SetRecovers() { t.recovers = true }
 // Recovers says so.
 func (t *Thread) Recovers() bool { return t.recovers }
 
-// SetEndless says that nobody has to wait for the thread's work: what it is at may be cut off anywhere.
+// SetEndless says that a drain does not wait for the thread's work: what it is at may be cut off anywhere.
 func (t *Thread) SetEndless() { t.endless = true }
 
 // String says what the thread is at; nothing of one that has ended.

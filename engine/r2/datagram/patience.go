@@ -17,7 +17,7 @@ const MaxPatience = 64
 // The peers of a thread share one, until the first repetition to one of them: from
 // then on that channel has its own, for one machine may be slow and the others not.
 // It is doubled when it was too short, and stays so until a request is answered that
-// was not repeated: of the others nobody knows which copy the answer is to.
+// was not repeated: of the others it is unknown which copy the answer is to.
 type Patience struct {
 	Mean, Deviation Time
 	Doublings       int

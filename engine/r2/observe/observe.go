@@ -53,7 +53,7 @@ type VerbEvent struct {
 	FromNIC int // of its machine
 	ToNIC   int
 	Bytes   int
-	Passive bool // nobody waits for it: Done is when it was posted, or when a later completion confirmed it
+	Passive bool // no coroutine waits for it: Done is when it was posted, or when a later completion confirmed it
 	Post    Time
 	Done    Time
 	// Stamp is where the time from Post to Done went. It is zero for a request that was confirmed by

@@ -26,7 +26,7 @@ type Mark struct {
 // Mark is what Release goes back to.
 func (s *Scratch) Mark() Mark { return Mark{s.block, s.used} }
 
-// Release takes back the scratch buffers handed out since a Mark: for whoever tries something many times within one
+// Release takes back the scratch buffers handed out since a Mark: for code that tries something many times within one
 // transaction.
 func (s *Scratch) Release(m Mark) {
 	if s.block == m.Block {

@@ -81,7 +81,7 @@ func (s *Pairs) Of(id uint64) *Pair { return s.Number(uint32(id >> pairShift)) }
 // Number is the queue pair of an id of its own.
 func (s *Pairs) Number(n uint32) *Pair { return &s.blocks[n/pairBlock][n%pairBlock] }
 
-// Waiter is the number of the coroutine that waits for a work request; false: nobody waits, or the id is a
+// Waiter is the number of the coroutine that waits for a work request; false: none waits, or the id is a
 // RECV's.
 func Waiter(id uint64) (n uint32, ok bool) {
 	n = uint32(id>>coShift) & (1<<(pairShift-coShift) - 1)

@@ -123,7 +123,7 @@ func total(xs []space.Addr) (sum float64) {
 }
 
 // xlineRate is millions of whole XLines per second that a socket's NVM takes, at
-// random places, from someone who has many under way.
+// random places, from a client that has many under way.
 func xlineRate(p *profile.Profile) (float64, error) {
 	const xlines, under, region = 100_000, 1024, 1 << 30
 	return ask(p, 1, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {

@@ -83,7 +83,7 @@ func verify(ctx context.Context, o Options, rows []published.Row, record string)
 	}
 	before := passedBefore(record)
 	out := &Report{Rows: []Row{}, Waiting: []Waiting{}}
-	if o.Only == nil { // who asks for rows does not ask for the others
+	if o.Only == nil { // with rows named, the others are left out
 		out.Waiting = unmeasured()
 	}
 	for i, m := range list {

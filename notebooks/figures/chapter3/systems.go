@@ -120,7 +120,7 @@ var comparisons = []*figure.Definition{
 	subModelsPanel("3-23b", "Median latency by sub-models and data, low load", figure.Axis{Label: "Median latency", Unit: "us"}, medianLatency, lowLoad, func(*figure.Figure) []figure.Claim { return nil }),
 }
 
-// idleServer is the ordering of Figure 3-2: who saturates the server's CPUs, and who leaves them alone.
+// idleServer is the ordering of Figure 3-2: which systems saturate the server's CPUs, and which leave them idle.
 func idleServer(f *figure.Figure) figure.Claim {
 	c := figure.Claim{ID: "f3-2-order", Claim: "the server-centric store takes all of the server's CPU, the client-direct one none", Status: figure.Holds}
 	rpc, direct := f.Line(serverRKV), f.Line(clientRKV)

@@ -53,7 +53,7 @@ func (r *Recipe) On(l *cluster.Lab) *Recipe {
 	return &out
 }
 
-// Lab is who computes the figure's runs; nil is this process.
+// Lab is the queue that computes the figure's runs; nil is this process.
 func (r *Recipe) Lab() *cluster.Lab { return r.lab }
 
 // And is the recipe with more knobs.

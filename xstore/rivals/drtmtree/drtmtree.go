@@ -1,6 +1,6 @@
 // Package drtmtree is a server-centric ordered store in the manner of DrTM-Tree, one of XStore's rivals (thesis §3.7.1): the
 // HTM-based B+tree that XStore has too (package tree), of which every operation, reads included, is an RPC (package service).
-// The transport is XStore's own, and so are the costs; what is different is who walks through the tree.
+// The transport is XStore's own, and so are the costs; the difference is that the server walks through the tree.
 //
 // A server has one instance in the memory of both sockets, and all its threads serve it.
 package drtmtree

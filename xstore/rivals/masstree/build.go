@@ -25,7 +25,7 @@ type tree struct {
 	head    r2.Addr // of a line with the address of the root
 	rows    *rows   // nil: values are in the nodes
 
-	// Who allocates takes from a pool of his thread, as in Masstree: of the order in which threads do nothing depends.
+	// An allocation takes from a pool of its thread, as in Masstree: of the order in which threads do nothing depends.
 	nextBorder, nextInner uint64
 	live, room            uint64 // keys
 }

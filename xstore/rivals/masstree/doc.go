@@ -30,6 +30,6 @@
 //   - Removal of empty border nodes, with which links to the left go.
 //   - Epochs as Masstree counts them: a row is free as soon as all operations have ended that may know it. Of that, and of
 //     the pools that threads take nodes and rows from, nothing is charged: both are lines of the thread's own.
-//   - The counters of versions wrap as Masstree's do: a reader who sleeps through 64 inserts into one node does not notice.
+//   - The counters of versions wrap as Masstree's do: a reader that sleeps through 64 inserts into one node does not notice.
 //   - Recovery: what a crash of the server leaves is not repaired.
 package masstree

@@ -13,7 +13,7 @@ import (
 
 // The entry of a segment in a memory node's directory.
 //
-//	0 lock u64: of who trains it | 8 splits u64: of its leaves, since the start | 16 current u64 | 24 unused
+//	0 lock u64: of its trainer | 8 splits u64: of its leaves, since the start | 16 current u64 | 24 unused
 //
 // current is version u16 | lines u16 | first line u32 of what was published last, from the highest bits on; 0: nothing, and
 // the model is that of the initial leaves.

@@ -91,7 +91,7 @@ type head struct {
 	read      bool
 }
 
-// train makes a new model of a segment and publishes it, under a lock in the directory that keeps other trainers away. Those who change leaves
+// train makes a new model of a segment and publishes it, under a lock in the directory that keeps other trainers away. Clients that change leaves
 // meanwhile are not held up: what they split after its header was READ is a synonym to the new model.
 func (x *client) train(p *part, i int) (trained bool, err error) {
 	loc := p.entryLoc(i, 0)
