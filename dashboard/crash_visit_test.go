@@ -53,7 +53,7 @@ func TestPageOfACrash(t *testing.T) {
 	b.until("a track of them", `echarts.getInstanceByDom(document.getElementById("timeline")).getOption().grid.length >= 3`)
 	b.until("a node that is down is drawn so", `document.querySelectorAll("#cluster rect.gone").length === 1 && !/node 0: 0 %/.test(document.getElementById("cluster").textContent) && document.getElementById("state").textContent === "node 0 down"`)
 	b.until("so does the list of systems, and nothing is outlined", `/node 0 is down/.test(document.getElementById("systems").textContent) && !document.querySelector("#cluster .hot")`)
-	b.until("an empty breakdown says why", `!document.getElementById("phaseswhy").hidden && /no request committed.*node 0 is down/.test(document.getElementById("phaseswhy").textContent)`)
+	b.until("an empty breakdown says why", `!document.getElementById("phaseswhy").hidden && /No commits in .*node 0 is down/.test(document.getElementById("phaseswhy").textContent)`)
 	b.until("the verdict does not say that nothing ends", is(`document.getElementById("limit").textContent`, "every request fails in the latest windows"))
 	b.until("no percentile, and none that samples would give", `document.getElementById("t-p99").textContent === "–"`)
 	b.do(chromedp.EmulateViewport(1440, 900))
