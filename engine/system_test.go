@@ -357,10 +357,10 @@ func TestOrdersRunOut(t *testing.T) {
 		{"workload": "tpcc-no", "workload.items": 200}, {"workload": "tpce", "workload.securities": 40},
 		{"workload": "tpcc", "workload.items": 200, "workload.mix.new-order": 0, "workload.mix.order-status": 0, "workload.mix.delivery": 0, "workload.mix.stock-level": 0},
 	} {
-		load["workload.customers"], load["workload.orders"] = 30, 4
+		load["workload.customers"], load["workload.orders"] = 30, 8
 		s := open(t, small(load))
 		err := s.Advance(20_000_000)
-		if err == nil || !strings.Contains(err.Error(), "raise workload.orders from 4") {
+		if err == nil || !strings.Contains(err.Error(), "raise workload.orders from 8") {
 			t.Errorf("%v: got %v", load, err)
 		}
 	}
