@@ -68,7 +68,7 @@ func messageRows(load testbed.LoadOf) []knob.Row {
 	}
 	return []knob.Row{
 		{Knob: knob.Knob{Name: "rpc.charge_per_record", Kind: knob.Bool, Default: false, Label: "Execution charged per record", Section: "4.3.1", Group: knob.Phases, Live: true,
-			Doc: "Charges a handler the execution time of Table 4-2 for each record that a message asks for. Off: once per message. (By the sizes of the released code's messages, SmallBank in the table fetches 1.95 records per message.)"},
+			Doc: "Charges a handler the execution time of Table 4-2 for each record that a message asks for. Off: once per message. By the sizes of the released code's messages, SmallBank in the table fetches 1.95 records per message."},
 			Inactive: unless("nothing is fetched by RPC", func(c Config) []Prim { return []Prim{c.Execution, c.RORead} })},
 		{Knob: knob.Knob{Name: "rpc.commit_together", Kind: knob.Bool, Default: false, Label: "One commit message", Section: "4.3.3", Group: knob.Phases, Live: true,
 			Doc: "Commit by RPC sends one message per machine with all its records. Off, one message per record, as the released code: its sizes are the payloads of Table 4-2."},
