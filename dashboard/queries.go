@@ -13,16 +13,15 @@ var (
 	ofSystem = web.Params{web.System()}
 	sized    = web.Params{web.Whole("w", 0, mostPixels), web.Whole("h", 0, mostPixels), web.OneOf("format", "svg", "option")}
 	spanned  = web.Params{web.System(), web.Moment("from"), web.Moment("to"), web.Whole("last", 0, windows.MomentsKept)}
-	ofFigure = web.Params{web.Text("id", nameBytes), web.Numbers("hide")}
-	ofRuns   = web.Params{web.Text("a", nameBytes), web.Text("b", nameBytes)} // or of pins
-	inSweep  = web.Params{web.System(), web.Text("metric", nameBytes), web.Whole("number", 0, mostNumber)}
+	ofFigure = web.Params{web.Name("id"), web.Numbers("hide")}
+	ofRuns   = web.Params{web.Name("a"), web.Name("b")} // or of pins
+	inSweep  = web.Params{web.System(), web.Name("metric"), web.Whole("number", 0, mostNumber)}
 )
 
 const (
 	mostPixels = 20_000
 	mostZoom   = 100
 	mostNumber = 1 << 31
-	nameBytes  = 200
 	mostWords  = 2_000
 )
 
@@ -52,16 +51,16 @@ var queries = map[string]web.Params{
 	"/page/figure":        ofFigure,
 	"/page/figure/chart":  both(ofFigure, sized),
 	"/page/figure/parts":  ofFigure,
-	"/page/figure/point":  {web.Text("id", nameBytes), web.Whole("n", 0, mostNumber), web.Whole("run", 0, mostNumber), web.Text("what", mostWords)},
-	"/page/figure/sketch": {web.Text("id", nameBytes), web.Text("v", nameBytes)},
+	"/page/figure/point":  {web.Name("id"), web.Whole("n", 0, mostNumber), web.Whole("run", 0, mostNumber), web.Text("what", mostWords)},
+	"/page/figure/sketch": {web.Name("id"), web.Name("v")},
 	"/page/transaction":   {web.System(), web.OneOf("draw", "1"), web.Whole("w", 0, mostPixels), web.Whole("zoom", 0, mostZoom)},
-	"/page/inside":        {web.System(), web.Text("beside", nameBytes), web.Whole("node", 0, mostNumber), web.Whole("w", 0, mostPixels)},
+	"/page/inside":        {web.System(), web.Name("beside"), web.Whole("node", 0, mostNumber), web.Whole("w", 0, mostPixels)},
 	"/page/session.html":  ofSystem,
 	"/page/sweep":         inSweep,
 	"/page/sweep/knobs":   ofSystem,
 	"/page/sweep/chart":   both(inSweep, sized),
 	"/page/sweep/cell":    both(inSweep, web.Params{web.Whole("point", 0, mostNumber)}),
-	"/page/run":           {web.Text("id", nameBytes)},
+	"/page/run":           {web.Name("id")},
 	"/page/run/compare":   ofRuns,
 	"/page/run/chart":     both(ofRuns, sized),
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -78,8 +79,11 @@ func Nanoseconds(text string) (int64, error) {
 // nameBytes is what names of systems, runs and figures have at most, by far.
 const nameBytes = 200
 
+// Name is a parameter with the name of a system, run, figure or metric.
+func Name(name string) Param { return Text(name, nameBytes) }
+
 // System is the parameter that names a system.
-func System() Param { return Text("sys", nameBytes) }
+func System() Param { return Name("sys") }
 
 // Params are the parameters that a route takes: all others are refused, for a parameter without effect would be a mistake.
 type Params []Param
@@ -90,7 +94,7 @@ func (ps Params) Check(r *http.Request) (url.Values, error) {
 	if err != nil {
 		return nil, &experiment.SpecError{Field: "query", Value: words.Clip(r.URL.RawQuery), Rule: "cannot be read: " + words.OneLine(err.Error()), Next: "write special characters as %20"}
 	}
-	for _, name := range sortedKeys(q) {
+	for _, name := range slices.Sorted(maps.Keys(q)) {
 		if err := ps.check(name, q[name]); err != nil {
 			return nil, err
 		}
@@ -125,13 +129,4 @@ func (ps Params) taken() string {
 		names = append(names, p.Name)
 	}
 	return "leave it out: there are " + strings.Join(names, ", ")
-}
-
-func sortedKeys(q url.Values) []string {
-	var names []string
-	for name := range q { // order-free: fills a list that is sorted
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -52,7 +52,7 @@ func (f *runsQuery) params() Params {
 	}}
 	until := since
 	since.Name, until.Name = "since_ms", "until_ms"
-	return Params{OneOf("kind", runs.Kinds...), Text("workload", nameBytes), Text("preset", nameBytes), Text("note", 10*nameBytes), since, until, Whole("limit", 1, runsListed)}
+	return Params{OneOf("kind", runs.Kinds...), Name("workload"), Name("preset"), Text("note", 10*nameBytes), since, until, Whole("limit", 1, runsListed)}
 }
 
 func (f *runsQuery) read(q url.Values) {
@@ -104,7 +104,7 @@ func showRun(ref string) (RunInfo, error) {
 // pairQuery names two kept runs.
 type pairQuery struct{ A, B string }
 
-func (p *pairQuery) params() Params    { return Params{Text("a", nameBytes), Text("b", nameBytes)} }
+func (p *pairQuery) params() Params    { return Params{Name("a"), Name("b")} }
 func (p *pairQuery) read(q url.Values) { p.A, p.B = q.Get("a"), q.Get("b") }
 func (p *pairQuery) write(url.Values)  {} // the client does not ask
 
