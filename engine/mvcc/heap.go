@@ -87,7 +87,7 @@ func (s *Store) prepare() {
 }
 
 func (s *Store) newHeap(m int, t *txn.Table) (*heap, error) {
-	h := &heap{bytes: nodeHead + (t.Written+7)&^7}
+	h := &heap{bytes: nodeHead + wire.Padded(t.Written)}
 	h.count = int(s.opt.Timestamps.VersionBytes) / h.bytes
 	var err error
 	if h.base, err = s.cl.Mem(m).Alloc(host.Alloc{Name: "mvcc.versions", Bytes: s.opt.Timestamps.VersionBytes, Interleaved: true}); err == nil {

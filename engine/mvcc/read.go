@@ -191,7 +191,7 @@ func (s *Store) readAll(c *r2.Co, from r2.Peer, p []uint64, items []byte, at []s
 		binary.LittleEndian.PutUint64(head, state<<stateAt|uint64(at[i].loc.Ref)&refMask)
 		n += replyHead
 		if state == itemFound {
-			n += (len(value) + 7) &^ 7
+			n += wire.Padded(len(value))
 		}
 		if state != itemAgain {
 			s.auditVersionRead(from, t, key, at[i].loc.Ref, x)

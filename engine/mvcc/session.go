@@ -179,7 +179,7 @@ func (x *session) ask(from int) {
 		if a.State != txn.Wanted || a.served || a.Machine != m {
 			continue
 		}
-		answer := replyHead + (a.Table.ValueBytes()+7)&^7
+		answer := replyHead + wire.Padded(a.Table.ValueBytes())
 		if len(req)+readItem > s.cl.MaxPayload() || back+answer > s.cl.MaxReply() {
 			if i == from {
 				x.tx.Fail(fmt.Errorf("record of table %s: a reply with it has %d bytes, a message carries %d", a.Table.Name, answer, s.cl.MaxReply()))
@@ -227,7 +227,7 @@ func (x *session) accept(a *access) {
 	case itemFound:
 		n := a.Table.ValueBytes()
 		x.tx.Got(&a.Access, rep.B[:n:n], a.Version)
-		rep.B = rep.B[(n+7)&^7:]
+		rep.B = rep.B[wire.Padded(n):]
 		x.learn(a, store.Ref(head&refMask))
 	case itemAgain:
 	default:

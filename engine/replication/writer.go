@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/wire"
 )
 
 // Writer sends the log entries of one coroutine, one after the other.
@@ -97,7 +98,7 @@ func (w *Writer) entryBytes() int {
 	if w.l.opt.Stamped {
 		n += record.StampedBytes
 	}
-	return max(n, (w.l.opt.EntryBytes+7)&^7)
+	return max(n, wire.Padded(w.l.opt.EntryBytes))
 }
 
 func (w *Writer) id() record.TxnID { return record.TxnID{Owner: OwnerOf(w.c), Number: w.number} }

@@ -1,5 +1,7 @@
 package registered
 
+import "drtmx/engine/wire"
+
 // Scratch is a coroutine's scratch memory, which grows.
 type Scratch struct {
 	of    *Memory
@@ -47,6 +49,6 @@ func (s *Scratch) Buf(n int) Buf {
 		s.used = 0
 	}
 	b := Buf{s.block + Addr(s.used), s.mem[s.used : s.used+n : s.used+n]}
-	s.used += (n + 7) &^ 7
+	s.used += wire.Padded(n)
 	return b
 }
