@@ -37,7 +37,7 @@ type bannedWord struct {
 }
 
 // unnamed are rooms whose names are still to be read over. None is added; one that is done is taken out.
-var unnamed = []string{"cluster", "dashboard", "engine/planted", "engine/r2", "kernel", "notebooks", "xstore"}
+var unnamed = []string{"engine/r2"}
 
 var bannedWords = []bannedWord{
 	// A person for a thing.

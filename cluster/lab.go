@@ -50,7 +50,7 @@ func StartLab(workers int) *Lab {
 // Use says where runs are computed: in the lab, or for nil in a queue of this process. The function is called when all have ended.
 func (l *Lab) Use() (batch.Runner, func()) {
 	if l == nil {
-		return lab.Here()
+		return lab.InProcess()
 	}
 	return l.Runner(), func() {}
 }

@@ -52,7 +52,7 @@ func newLocal(spec Spec, more ...Spec) (*local, []system.Snapshot, error) {
 	}
 	bar(1, 1)
 	alive.Add(1)
-	context.AfterFunc(a.Life(), func() { alive.Add(-1) })
+	context.AfterFunc(a.Context(), func() { alive.Add(-1) })
 	l := &local{Agent: a}
 	runtime.AddCleanup(l, func(a *agent.Agent) { go a.Close() }, a)
 	return l, a.Systems(), nil
@@ -95,7 +95,7 @@ func (l *local) SessionPage(ctx context.Context, sys string) ([]byte, error) {
 func (l *local) Page(context.Context) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.Life().Err() != nil {
+	if l.Context().Err() != nil {
 		return "", agent.ErrClosed
 	}
 	if l.addr != "" {
@@ -112,7 +112,7 @@ func (l *local) Page(context.Context) (string, error) {
 	go func(ctx context.Context) { // the address ends with the cluster, which this goroutine does not hold
 		// An error of the listener shows as a page that cannot be reached.
 		_ = web.Serve(ctx, ln, h)
-	}(l.Life())
+	}(l.Context())
 	l.addr = fmt.Sprintf("http://%s/", ln.Addr())
 	return l.addr, nil
 }

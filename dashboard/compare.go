@@ -62,7 +62,7 @@ func (p *page) state(w http.ResponseWriter, r *http.Request) {
 	}
 	part := card.Part{Sys: s.Sys, Epoch: epoch, Version: s.KnobsVersion}
 	now := windows.Under(ms, s.KnobsVersion)
-	settled := part.Settle(now[max(0, len(now)-card.Windows):])
+	settled := part.TrimTransient(now[max(0, len(now)-card.Windows):])
 	if len(settled) < card.Least {
 		fail(w, fmt.Errorf("%d windows since the latest change have settled, %d are needed to say something", len(settled), card.Least))
 		return

@@ -57,8 +57,8 @@ func commandOf(s experiment.Spec) (string, error) {
 		return "", err
 	}
 	set := experiment.Knobs{}
-	lineage.Settle(set, base, want)
-	if n := want[lineage.Crash]; lineage.Orders(n) {
+	lineage.AddMissing(set, base, want)
+	if n := want[lineage.Crash]; lineage.NamesMachine(n) {
 		set[lineage.Crash] = n
 	}
 	for _, n := range experiment.SortedNames(set) {

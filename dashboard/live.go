@@ -306,7 +306,7 @@ func marksOf(events []session.Event, from, to int64) []charts.Mark {
 func sign(set experiment.Knobs) string {
 	s := ""
 	for _, o := range []struct{ knob, sign string }{{lineage.Restart, " ↻"}, {lineage.Crash, " ✕"}} {
-		if v, ok := set[o.knob]; ok && lineage.Orders(v) {
+		if v, ok := set[o.knob]; ok && lineage.NamesMachine(v) {
 			s += o.sign
 		}
 	}

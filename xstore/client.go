@@ -55,8 +55,8 @@ type leafRead struct {
 	buf       r2.Buf
 }
 
-// place is where a client has found a key.
-type place struct {
+// location is where a client has found a key.
+type location struct {
 	aln  uint32
 	slot int
 	// Where keys have different lengths: to the records of the hash, 0 if the slot has another one's; or the slot was not READ.
@@ -132,7 +132,7 @@ func (x *client) request() []byte {
 func (p *part) local(c *r2.Co) bool { return p.server == c.Machine() }
 
 // lookup finds the position of a key with what the client caches.
-func (x *client) lookup(p *part, key uint64) (place, outcome, error) {
+func (x *client) lookup(p *part, key uint64) (location, outcome, error) {
 	x.enter(Index)
 	if w := x.walks[p.server]; w != nil {
 		return x.descend(p, w, key)
@@ -141,7 +141,7 @@ func (x *client) lookup(p *part, key uint64) (place, outcome, error) {
 }
 
 // value READs the value of a key: again if the slot has another key's by now, or was caught in a change.
-func (x *client) value(p *part, at place, key uint64, value []byte) (outcome, error) {
+func (x *client) value(p *part, at location, key uint64, value []byte) (outcome, error) {
 	x.enter(Value)
 	if x.s.spec.Real != nil {
 		return x.record(p, at, key, value)

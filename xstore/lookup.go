@@ -17,7 +17,7 @@ type prediction struct {
 }
 
 // predict is LOOKUP (Figure 3-8).
-func (x *client) predict(p *part, key uint64) (at place, o outcome, err error) {
+func (x *client) predict(p *part, key uint64) (at location, o outcome, err error) {
 	cache := x.caches[p.server]
 	p.stats.Lookups++
 	if err := x.checkVersion(p, cache); err != nil {
@@ -80,7 +80,7 @@ func (x *client) cover(p *part, cache *cache, key uint64) (d prediction, o outco
 
 // search looks for the key in the leaves, lines 14 to 24. After a mismatch only "found" may be answered: what was read are
 // not the leaves that the model was trained on.
-func (x *client) search(p *part, cache *cache, d *prediction, key uint64) (at place, o outcome, err error) {
+func (x *client) search(p *part, cache *cache, d *prediction, key uint64) (at location, o outcome, err error) {
 	p.stats.Leaves += uint64(len(x.leaves))
 	p.stats.More += uint64(len(x.leaves) - 1)
 	o = missing
@@ -93,7 +93,7 @@ func (x *client) search(p *part, cache *cache, d *prediction, key uint64) (at pl
 				p.stats.Mismatches++
 				p.stats.Speculative++
 			}
-			return p.place(l.aln, slot, key, l.buf.B), found, nil
+			return p.locate(l.aln, slot, key, l.buf.B), found, nil
 		}
 		if x.view.INCA == l.inca || x.s.opt.planted.noIncarnation {
 			continue
@@ -117,7 +117,7 @@ func (x *client) search(p *part, cache *cache, d *prediction, key uint64) (at pl
 
 // sibling looks for the key at the right of a leaf that was split, which has kept the lower half of its keys: the prediction
 // still leads to one of the two (§3.4.3.2).
-func (x *client) sibling(p *part, aln uint32, key uint64) (at place, o outcome, err error) {
+func (x *client) sibling(p *part, aln uint32, key uint64) (at location, o outcome, err error) {
 	buf := x.c.Read(p.leafLoc(aln, 0), max(p.layout.LookupBytes(), p.slotBytes(p.layout.Slots)))
 	if err := x.c.Wait(); err != nil {
 		return at, invalid, err
@@ -128,7 +128,7 @@ func (x *client) sibling(p *part, aln uint32, key uint64) (at place, o outcome, 
 	if p.layout.DecodeKeys(buf.B, &x.view) {
 		if slot, ok := x.view.Find(key); ok {
 			p.stats.Siblings++
-			return p.place(aln, slot, key, buf.B), found, nil
+			return p.locate(aln, slot, key, buf.B), found, nil
 		}
 	}
 	return at, invalid, nil

@@ -88,10 +88,10 @@ func (p *part) slotBytes(slots int) int {
 	return p.layout.Span(slots)
 }
 
-// place is where a lookup has found a key. What the READ has in its slot may be of a later moment than the keys: then it may be
+// locate is where a lookup has found a key. What the READ has in its slot may be of a later moment than the keys: then it may be
 // another key's, and has no pointer that could be followed.
-func (p *part) place(aln uint32, slot int, key uint64, leaf []byte) place {
-	at := place{aln: aln, slot: slot}
+func (p *part) locate(aln uint32, slot int, key uint64, leaf []byte) location {
+	at := location{aln: aln, slot: slot}
 	if p.s.spec.Real == nil {
 		return at
 	}
@@ -104,7 +104,7 @@ func (p *part) place(aln uint32, slot int, key uint64, leaf []byte) place {
 }
 
 // slot READs the slot of a key that the READ of its leaf has left out: the key was inserted after the table was made.
-func (x *client) slot(p *part, at place, key uint64) (tree.FatPointer, error) {
+func (x *client) slot(p *part, at location, key uint64) (tree.FatPointer, error) {
 	off, n := p.layout.Value(at.slot)
 	buf := x.c.Read(p.leafLoc(at.aln, off), n)
 	if err := x.c.Wait(); err != nil {
@@ -123,7 +123,7 @@ func (x *client) slot(p *part, at place, key uint64) (tree.FatPointer, error) {
 const maxRecords = 16
 
 // record READs the records of a hash up to that of the key (§3.6: the actual key should be checked).
-func (x *client) record(p *part, at place, key uint64, value []byte) (outcome, error) {
+func (x *client) record(p *part, at location, key uint64, value []byte) (outcome, error) {
 	next := at.pointer
 	if at.unread {
 		var err error

@@ -159,7 +159,7 @@ func TestOldPointers(t *testing.T) {
 	b.open(100, 8, Options{SubModels: 1})
 	b.run(b.spawn(1, 0, func(c *r2.Co) {
 		x, other, value := b.x.Client(c).(*client), b.x.Client(c), make([]byte, 8)
-		look := func(number uint64, at place) outcome {
+		look := func(number uint64, at location) outcome {
 			key := x.known(number)
 			o, err := x.record(b.x.parts[0], at, key, value)
 			if err != nil {
@@ -174,10 +174,10 @@ func TestOldPointers(t *testing.T) {
 		if o != found || err != nil || look(number, at) != found {
 			t.Fatalf("lookup: %v, %v", o, err)
 		}
-		if o := look(number, place{aln: at.aln, slot: at.slot}); o != again {
+		if o := look(number, location{aln: at.aln, slot: at.slot}); o != again {
 			t.Errorf("a slot of another key: %v", o)
 		}
-		if of := p.place(at.aln, at.slot, key+1, x.leaves[0].buf.B); of.pointer != 0 {
+		if of := p.locate(at.aln, at.slot, key+1, x.leaves[0].buf.B); of.pointer != 0 {
 			t.Error("a slot of another key has a pointer")
 		}
 		if to, err := x.slot(p, at, key); to != at.pointer || err != nil {
@@ -186,7 +186,7 @@ func TestOldPointers(t *testing.T) {
 		if to, err := x.slot(p, at, key+1); to != 0 || err != nil {
 			t.Errorf("a slot of another key: %v, %v", to, err)
 		}
-		if of := p.place(at.aln, at.slot, key, x.leaves[0].buf.B[:200]); !of.unread || look(number, of) != found {
+		if of := p.locate(at.aln, at.slot, key, x.leaves[0].buf.B[:200]); !of.unread || look(number, of) != found {
 			t.Error("a slot that was not READ")
 		}
 		if ok, err := other.Delete(number); !ok || err != nil {

@@ -34,8 +34,8 @@ func (s *scanState) next() uint64 {
 	return s.from
 }
 
-// past has the scan go on behind the keys from low to high, all of which it has seen from where it was.
-func (s *scanState) past(low, high uint64) {
+// advancePast has the scan go on behind the keys from low to high, all of which it has seen from where it was.
+func (s *scanState) advancePast(low, high uint64) {
 	switch {
 	case s.down && low > s.from:
 		s.to = min(s.to, low-1)
@@ -66,7 +66,7 @@ func (x *client) scanAll(dst []store.Pair) ([]store.Pair, error) {
 			return dst, err
 		}
 		if s.need > 0 {
-			s.past(p.low, p.high)
+			s.advancePast(p.low, p.high)
 		}
 	}
 	dst, s.dst = s.dst, nil
@@ -254,10 +254,10 @@ func (x *client) scanLeaves(p *part, cache *cache, d *prediction, lo, hi, have i
 	case ends:
 		s.need = 0
 	case d.v.Model.Tabled(): // as it was when the table was trained: the server's may have grown
-		s.past(span.Low, span.High)
+		s.advancePast(span.Low, span.High)
 	default:
 		span = d.v.Model.Span(d.m)
-		s.past(span.Low, span.High)
+		s.advancePast(span.Low, span.High)
 	}
 	return true, nil
 }
@@ -330,7 +330,7 @@ func (x *client) emit(key uint64, value []byte) {
 	value = s.bytes[at:len(s.bytes):len(s.bytes)]
 	s.dst = append(s.dst, store.Pair{Key: key, Value: value})
 	if s.need--; s.need > 0 {
-		s.past(key, key)
+		s.advancePast(key, key)
 	}
 }
 

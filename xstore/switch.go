@@ -102,7 +102,7 @@ func (s *Store) Crashed(machine int) {
 	}
 	for m := range s.parts {
 		for _, c := range within(s.index.caches[m], first, n) {
-			c.Lose()
+			c.Reset()
 		}
 		for _, w := range within(s.index.walks[m], first, n) {
 			w.lose()

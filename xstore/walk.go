@@ -34,7 +34,7 @@ type cachedNode struct {
 	node   tree.Inner
 	number uint32
 	used   bool // since the hand passed
-	gone   bool
+	stale  bool
 }
 
 // cell is the lowest level that Cell caches: nodes at least four levels above the leaves (§3.7.1, note).
@@ -91,7 +91,7 @@ func (w *walk) find(number uint32, level int) *tree.Inner {
 	}
 	if i := w.at[number]; i > 0 {
 		n := &w.own[i-1]
-		if n.gone {
+		if n.stale {
 			return nil
 		}
 		n.used = true
@@ -125,15 +125,15 @@ func (w *walk) put(number uint32, level int, raw []byte) {
 	}
 	w.at[number] = i
 	n := &w.own[i-1]
-	n.number, n.used, n.gone = number, true, false
+	n.number, n.used, n.stale = number, true, false
 	w.p.tree.Inner().Decode(raw, &n.node)
 }
 
 // descend finds the position of a key: down to the leaf, and up again where a node turns out to be too old.
-func (x *client) descend(p *part, w *walk, key uint64) (at place, o outcome, err error) {
+func (x *client) descend(p *part, w *walk, key uint64) (at location, o outcome, err error) {
 	p.stats.Lookups++
 	x.fetched = false
-	at, o = place{}, invalid
+	at, o = location{}, invalid
 	err = x.down(p, w, key, func(n *tree.Inner) (fits bool, err error) {
 		at, o, err = x.leaf(p, key, n.Children[n.Child(key)])
 		return o != again, err
@@ -205,7 +205,7 @@ func (x *client) scanNodes(p *part) (ok bool, err error) {
 			if ok = x.collect(p, l); !ok || s.need == 0 {
 				return true, nil
 			}
-			s.past(max(low, p.low), min(high, p.high))
+			s.advancePast(max(low, p.low), min(high, p.high))
 			if s.need == 0 || s.next() < p.low || s.next() > p.high {
 				return true, nil
 			}
@@ -287,7 +287,7 @@ func (x *client) node(p *part, w *walk, number uint32, level int, fresh bool) (n
 }
 
 // leaf READs the keys of a leaf, with its fence keys. again says that the key is not between them.
-func (x *client) leaf(p *part, key uint64, aln uint32) (at place, o outcome, err error) {
+func (x *client) leaf(p *part, key uint64, aln uint32) (at location, o outcome, err error) {
 	x.leaves = append(x.leaves[:0], leafRead{aln: aln, bytes: p.slotBytes(p.layout.Slots)})
 	if whole, err := x.readLeaves(p, p.layout.FencedBytes()); !whole {
 		return at, invalid, err
@@ -299,7 +299,7 @@ func (x *client) leaf(p *part, key uint64, aln uint32) (at place, o outcome, err
 		return at, again, nil
 	}
 	if slot, ok := x.view.Find(key); ok {
-		return p.place(aln, slot, key, x.leaves[0].buf.B), found, nil
+		return p.locate(aln, slot, key, x.leaves[0].buf.B), found, nil
 	}
 	return at, missing, nil
 }

@@ -39,9 +39,9 @@ func (x *client) fallback(p *part, key uint64, value []byte) (bool, error) {
 		return status == replyFound, nil
 	}
 	switch refresh {
-	case published.NewerThere:
+	case published.NewerRemote:
 		cache.Drop(m)
-	case published.NewerHere:
+	case published.NewerInline:
 		x.refresh(p, cache, m, b)
 	}
 	return status == replyFound, nil

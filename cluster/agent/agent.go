@@ -194,7 +194,7 @@ func (a *Agent) nth(i, of int, spec experiment.Spec) (*member, error) {
 		system.Close(sys)
 		return nil, err
 	}
-	rec.Tell(a.lost)
+	rec.NotifyError(a.lost)
 	return newMember(a, id, sys, rec), nil
 }
 
@@ -232,7 +232,7 @@ func (a *Agent) resume(path string) (*member, error) {
 	}
 	g := &s.Segments[len(s.Segments)-1]
 	rec := session.Continue(g, file)
-	rec.Tell(a.lost)
+	rec.NotifyError(a.lost)
 	m := newMember(a, "a", sys, rec)
 	m.replay = &replay{steps: g.Steps, target: g.EndNS(), task: "catch up a"}
 	return m, nil
@@ -377,8 +377,8 @@ func (a *Agent) Basis(ctx context.Context, sys string) (Basis, error) {
 	})
 }
 
-// Life ends with the agent.
-func (a *Agent) Life() context.Context { return a.ctx }
+// Context ends with the agent.
+func (a *Agent) Context() context.Context { return a.ctx }
 
 // Windows returns the kept windows from index from on.
 func (a *Agent) Windows(ctx context.Context, sys string, from int) ([]result.Window, error) {
@@ -398,7 +398,7 @@ func (a *Agent) WindowsFrom(ctx context.Context, sys string, fromNS int64) ([]re
 
 // Events are the latest things that happened to a system, oldest first.
 func (a *Agent) Events(ctx context.Context, sys string) ([]session.Event, error) {
-	return fetch(ctx, a, sys, func(m *member) ([]session.Event, error) { return append([]session.Event(nil), m.past...), nil })
+	return fetch(ctx, a, sys, func(m *member) ([]session.Event, error) { return append([]session.Event(nil), m.recentEvents...), nil })
 }
 
 // Result is what was measured since the last Run began, or since 0.
@@ -433,9 +433,9 @@ func (m *member) sessionSoFar() ([]byte, error) {
 	return m.rec.Bytes(&now)
 }
 
-// Unrecorded gets, once, why the session file can no longer be written. The cluster
+// RecordingErrors gets, once, why the session file can no longer be written. The cluster
 // runs on.
-func (a *Agent) Unrecorded() <-chan error { return a.lost }
+func (a *Agent) RecordingErrors() <-chan error { return a.lost }
 
 // Close ends all systems and completes the session file. It returns the first
 // error of the recording. A second call waits as well, and gets the same.

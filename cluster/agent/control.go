@@ -179,7 +179,7 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64) (*result.Result, e
 	err = m.call(ctx, func(m *member) (err error) {
 		m.stopCatchUp() // the request that measures it decides from now on how far it goes
 		if s, err = m.beginStep(d); err == nil {
-			s.run, s.settle, epoch = true, true, m.epoch
+			s.run, s.awaitDrain, epoch = true, true, m.epoch
 		}
 		return err
 	})

@@ -66,8 +66,8 @@ type sealed struct {
 }
 
 type reader struct {
-	ch   chan []byte // closed when the reader is dropped or the hub ends
-	gone bool
+	ch      chan []byte // closed when the reader is dropped or the hub ends
+	dropped bool
 }
 
 func newHub() *hub { return &hub{readers: map[*reader]struct{}{}} }
@@ -129,8 +129,8 @@ func (h *hub) offer(r *reader, msg []byte) {
 
 // drop ends a reader; h.mu is held.
 func (h *hub) drop(r *reader) {
-	if !r.gone {
-		r.gone = true
+	if !r.dropped {
+		r.dropped = true
 		delete(h.readers, r)
 		close(r.ch)
 	}
@@ -187,7 +187,7 @@ func (h *hub) subscribe(since uint64) *Subscription {
 	r := &reader{ch: make(chan []byte, readerQueue)}
 	s := &Subscription{Frames: r.ch, At: h.seq, hub: h, reader: r}
 	if h.closed {
-		r.gone = true
+		r.dropped = true
 		close(r.ch)
 		return s
 	}

@@ -28,7 +28,7 @@ func TestSlowReaderIsDropped(t *testing.T) {
 	if _, ok := <-quick.Frames; ok {
 		t.Error("the hub is closed, its reader is not")
 	}
-	if r := h.subscribe(0); !r.reader.gone {
+	if r := h.subscribe(0); !r.reader.dropped {
 		t.Error("a closed hub takes readers")
 	}
 }

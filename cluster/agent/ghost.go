@@ -13,8 +13,8 @@ import (
 	"drtmx/engine/experiment"
 )
 
-// past is the session of a system up to a change: what its ghost is made of.
-type past struct {
+// sessionPrefix is the session of a system up to a change: what its ghost is made of.
+type sessionPrefix struct {
 	of      *member
 	id      string
 	epoch   string
@@ -33,7 +33,7 @@ type past struct {
 // on standby it takes one of the places at once. Otherwise it replays the session in the
 // background, and nothing waits for it.
 func (a *Agent) Ghost(ctx context.Context, from string, version int, by string) (system.Snapshot, error) {
-	g, err := fetch(ctx, a, from, func(m *member) (past, error) { return m.before(version) })
+	g, err := fetch(ctx, a, from, func(m *member) (sessionPrefix, error) { return m.before(version) })
 	if err != nil {
 		return system.Snapshot{}, err
 	}
@@ -45,7 +45,7 @@ func (a *Agent) Ghost(ctx context.Context, from string, version int, by string) 
 		return system.Snapshot{}, err
 	}
 	defer p.release()
-	if m := a.standby.Take(g.change()); m != nil {
+	if m := a.standby.TakeGhost(g.change()); m != nil {
 		if s, err := a.adopt(ctx, p, m.(*member), &g, by); err == nil || ctx.Err() != nil {
 			return s, err
 		}
@@ -54,14 +54,14 @@ func (a *Agent) Ghost(ctx context.Context, from string, version int, by string) 
 }
 
 // before is what a ghost without a change begins with.
-func (m *member) before(version int) (past, error) {
+func (m *member) before(version int) (sessionPrefix, error) {
 	if err := m.live(); err != nil {
-		return past{}, err
+		return sessionPrefix{}, err
 	}
-	g := past{of: m, id: m.id, epoch: m.epoch, segment: m.rec.SoFar(), first: m.rec.FirstOf(version), pace: m.pace, paused: m.paused}
+	g := sessionPrefix{of: m, id: m.id, epoch: m.epoch, segment: m.rec.SoFar(), first: m.rec.FirstOf(version), pace: m.pace, paused: m.paused}
 	made := func(s session.Step) bool { return s.Change != nil && s.Change.Version == version }
 	if !slices.ContainsFunc(g.segment.Steps, made) {
-		return past{}, &experiment.SpecError{Field: "without", Value: fmt.Sprint(version), Rule: "is no version that a change of system " + m.id + " made", Next: "GET /api/events lists them"}
+		return sessionPrefix{}, &experiment.SpecError{Field: "without", Value: fmt.Sprint(version), Rule: "is no version that a change of system " + m.id + " made", Next: "GET /api/events lists them"}
 	}
 	for i, st := range g.segment.Steps {
 		if st.Transaction != nil {
@@ -80,7 +80,7 @@ func (m *member) before(version int) (past, error) {
 }
 
 // change is what a ghost stops before.
-func (g *past) change() twin.Change {
+func (g *sessionPrefix) change() twin.Change {
 	c := twin.Change{Of: g.of, Epoch: g.epoch, First: g.first, AtNS: g.at, Steps: g.changes}
 	if n := len(g.segment.Steps); n > g.changes {
 		c.Mark = g.segment.Steps[n-1].Checkpoint
@@ -89,7 +89,7 @@ func (g *past) change() twin.Change {
 }
 
 // ghostOf finds the ghost that is asked for among those that are shown, unless it was changed since.
-func (a *Agent) ghostOf(g *past) (system.Snapshot, bool) {
+func (a *Agent) ghostOf(g *sessionPrefix) (system.Snapshot, bool) {
 	for _, s := range a.Systems() {
 		if s.Without == g.first && s.ForkedFrom == g.id && s.ForkEpoch == g.epoch && s.State != system.StateFailed && (s.CatchingUp || s.KnobsVersion == g.first-1) {
 			return s, true
@@ -99,14 +99,14 @@ func (a *Agent) ghostOf(g *past) (system.Snapshot, bool) {
 }
 
 // become makes a fork of a system that has no place yet.
-func (m *member) become(id string, g *past, by string) {
+func (m *member) become(id string, g *sessionPrefix, by string) {
 	m.id, m.pace, m.paused, m.origin, m.forkOf, m.forkEpoch, m.forkNS, m.without = id, g.pace, g.paused, g.of, g.id, g.epoch, g.at, g.first
 	m.rec = session.Continue(&g.segment, nil)
 	m.keep(session.Event{VirtualNS: g.at, Kind: "fork", By: by, Text: fmt.Sprintf("from %s, without change %d", g.id, g.first-1)})
 }
 
 // adopt gives a place to a system that was on standby.
-func (a *Agent) adopt(ctx context.Context, p *reservation, m *member, g *past, by string) (system.Snapshot, error) {
+func (a *Agent) adopt(ctx context.Context, p *reservation, m *member, g *sessionPrefix, by string) (system.Snapshot, error) {
 	err := m.call(ctx, func(m *member) error {
 		if m.err != nil {
 			return m.failedError()
@@ -150,7 +150,7 @@ func (a *Agent) catchesUp(m *member) {
 
 // replayGhost opens a system and lets it replay. Its task can be cancelled from the
 // beginning.
-func (a *Agent) replayGhost(ctx context.Context, p *reservation, g *past, by string) (system.Snapshot, error) {
+func (a *Agent) replayGhost(ctx context.Context, p *reservation, g *sessionPrefix, by string) (system.Snapshot, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var opened atomic.Pointer[member]

@@ -59,7 +59,7 @@ func TestLostSessionFileIsSaid(t *testing.T) {
 		t.Fatalf("a change fails with the recording: %v", err)
 	}
 	systemtest.Eventually(t, "it is said that the session is no longer written", func() bool { return m.snap.Load().Unrecorded != "" })
-	if err := <-a.Unrecorded(); !errors.Is(err, syscall.EBADF) {
+	if err := <-a.RecordingErrors(); !errors.Is(err, syscall.EBADF) {
 		t.Errorf("said %v", err)
 	}
 	if s := m.snap.Load(); s.State == system.StateFailed || !strings.Contains(s.Unrecorded, "s.jsonl") {

@@ -45,56 +45,56 @@ type member struct {
 
 	// loop
 	session.Track
-	epoch     string
-	window    int64 // length of one
-	err       error // what failed it
-	paused    bool
-	pace      int64
-	goal      *step   // a step or run in progress
-	replay    *replay // a session being caught up with
-	added     []addedCode
-	origin    *member              // the system that it was forked from; nil: none
-	chase     bool                 // it is on its way to that one
-	history   *session.HistoryFile // that is being written; nil: none
-	forkOf    string
-	forkEpoch string // epoch of the system it was forked from
-	forkNS    int64
-	without   int            // the version of the knobs that a ghost has not got; 0: it is none
-	twin      *twin.Follower // of one that is on standby and has no name; nil: it is shown
-	burst     twin.Burst
-	dueWall   time.Time // pacing: dueVirt is due at dueWall
-	dueVirt   int64
-	windows   []result.Window // cut, not yet sent
-	events    []session.Event // likewise
-	autos     int             // primitives that changed by themselves and have been told
-	past      []session.Event // sent or not, the latest
-	sent      time.Time       // last frame
-	checked   time.Time       // last checkpoint
-	rateWall  time.Time       // achieved speed is measured from here
-	rateVirt  int64
-	speed     float64
+	epoch        string
+	window       int64 // length of one
+	err          error // what failed it
+	paused       bool
+	pace         int64
+	goal         *step   // a step or run in progress
+	replay       *replay // a session being caught up with
+	added        []addedCode
+	origin       *member              // the system that it was forked from; nil: none
+	chase        bool                 // it is on its way to that one
+	history      *session.HistoryFile // that is being written; nil: none
+	forkOf       string
+	forkEpoch    string // epoch of the system it was forked from
+	forkNS       int64
+	without      int            // the version of the knobs that a ghost has not got; 0: it is none
+	twin         *twin.Follower // of one that is on standby and has no name; nil: it is shown
+	burst        twin.Burst
+	dueWall      time.Time // pacing: dueVirt is due at dueWall
+	dueVirt      int64
+	windows      []result.Window // cut, not yet sent
+	events       []session.Event // likewise
+	autos        int             // primitives that changed by themselves and have been told
+	recentEvents []session.Event // sent or not, the latest
+	sent         time.Time       // last frame
+	checked      time.Time       // last checkpoint
+	rateWall     time.Time       // achieved speed is measured from here
+	rateVirt     int64
+	speed        float64
 }
 
 // step is virtual time that someone asked for and waits for.
 type step struct {
-	from, to int64
-	run      bool       // it measures: a pause holds it
-	held     bool       // by a pause, until resumed
-	stood    bool       // the system was paused before it was held
-	settle   bool       // a run: it begins once a pending change is in effect
-	done     chan error // buffered
+	from, to   int64
+	run        bool       // it measures: a pause holds it
+	held       bool       // by a pause, until resumed
+	stood      bool       // the system was paused before it was held
+	awaitDrain bool       // a run: it begins once a pending change is in effect
+	done       chan error // buffered
 }
 
-// settleStep is how far a run that is to begin advances between two looks
+// drainStep is how far a run that is to begin advances between two looks
 // whether the drain before a change is over. It is virtual time, so the run
 // begins at the same time wherever it is run.
-const settleStep = 10_000
+const drainStep = 10_000
 
 // begin starts the measured time of a run.
 func (g *step) begin(sys system.System) {
-	if g.settle {
+	if g.awaitDrain {
 		now := sys.NowNS()
-		g.settle, g.from, g.to = false, now, now+g.to-g.from
+		g.awaitDrain, g.from, g.to = false, now, now+g.to-g.from
 		sys.Mark()
 	}
 }
@@ -231,8 +231,8 @@ func (m *member) turn(now time.Time) time.Duration {
 		return m.approach(now)
 	case m.goal != nil && m.goal.held:
 		return m.flushLater(now)
-	case m.goal != nil && m.goal.settle && m.Sys.State() == engine.StateDraining:
-		m.advance(settleStep)
+	case m.goal != nil && m.goal.awaitDrain && m.Sys.State() == engine.StateDraining:
+		m.advance(drainStep)
 		return 0
 	case m.goal != nil:
 		m.agent.spare.Busy(now)
@@ -375,10 +375,10 @@ func (m *member) event(e session.Event) {
 
 func (m *member) keep(e session.Event) {
 	m.events = append(m.events, e)
-	if len(m.past) == eventsKept {
-		m.past = append(m.past[:0], m.past[eventsKept/2:]...)
+	if len(m.recentEvents) == eventsKept {
+		m.recentEvents = append(m.recentEvents[:0], m.recentEvents[eventsKept/2:]...)
 	}
-	m.past = append(m.past, e)
+	m.recentEvents = append(m.recentEvents, e)
 }
 
 // stepDone ends a step at its goal.

@@ -57,7 +57,7 @@ func (m *member) reset(ctx context.Context, k experiment.Knobs, seed any, by str
 	m.Track, m.epoch, m.err, m.replay, m.added = session.NewTrack(sys), newEpoch(), nil, nil, nil
 	m.window = session.WindowNS(sys.Values())
 	m.burst = twin.Burst{}
-	m.windows, m.events, m.past, m.autos = nil, nil, nil, 0
+	m.windows, m.events, m.recentEvents, m.autos = nil, nil, nil, 0
 	m.origin, m.chase, m.forkOf, m.forkEpoch, m.forkNS, m.without, m.speed = nil, false, "", "", 0, 0, 0
 	m.latest.Store(nil)
 	m.agent.taskDone(catchUpTask(m.id), nil)

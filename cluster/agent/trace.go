@@ -21,7 +21,7 @@ func (a *Agent) Trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace
 			return nil, err
 		}
 		for m.Sys.State() == engine.StateDraining && m.err == nil {
-			m.advance(settleStep) // else it shows transactions that wait for the drain
+			m.advance(drainStep) // else it shows transactions that wait for the drain
 		}
 		if m.err != nil {
 			return nil, m.failedError()

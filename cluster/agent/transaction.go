@@ -40,7 +40,7 @@ func callBody(body func(tx *txn.Tx) error, tx *txn.Tx) error {
 func namePlace() {
 	if charts.HasFrontend() {
 		if x := recover(); x != nil {
-			if place := charts.Place(); place != "" {
+			if place := charts.CodePosition(); place != "" {
 				x = fmt.Sprintf("%s: %v", place, x)
 			}
 			panic(x)

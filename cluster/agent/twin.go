@@ -36,7 +36,7 @@ func (m *member) follow(now time.Time) time.Duration {
 		m.advance(min(m.Slice(), to-at))
 		done()
 	case ok && st.VirtualNS == at:
-		f.Took()
+		f.StepDone()
 		if err := m.redo(st, &replay{}); err != nil {
 			m.fail(err)
 		}

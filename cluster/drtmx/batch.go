@@ -62,7 +62,7 @@ func runCommand() *cobra.Command {
 			if err := k.Check(cmd); err != nil {
 				return err
 			}
-			cli.TellIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args))
+			cli.WarnIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args))
 			if seeds > 1 {
 				return runSeeds(cmd, spec, seeds, asJSON, &tables, &k)
 			}
@@ -206,7 +206,7 @@ func sweepCommand() *cobra.Command {
 			if err := cli.OpenStore(cmd); err != nil {
 				return err
 			}
-			cli.TellIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args), parsed...)
+			cli.WarnIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args), parsed...)
 			s, err := sweepOn(cmd, &lab, spec, cluster.SweepOptions{Seeds: seeds, NoCache: fresh, Note: k.Note}, axes)
 			if err != nil {
 				return err

@@ -80,7 +80,7 @@ func (f *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	if _, ok := shipped(args); ok {
 		args = nil
 	}
-	cli.TellIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args))
+	cli.WarnIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args))
 	ctx := cmd.Context()
 	if f.budget > 0 {
 		var stop context.CancelFunc

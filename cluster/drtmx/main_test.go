@@ -283,7 +283,7 @@ func TestIdleKnobsAreNamed(t *testing.T) {
 		{nil, []experiment.Axis{axis(node, "0,1"), axis("fault.nic_slowdown", "1,4")}, ""},
 	} {
 		var b strings.Builder
-		if cli.TellIdle(&b, spec, tt.turned, tt.axes...); b.String() != tt.want {
+		if cli.WarnIdle(&b, spec, tt.turned, tt.axes...); b.String() != tt.want {
 			t.Errorf("%v, %v: %q, want %q", tt.turned, tt.axes, b.String(), tt.want)
 		}
 	}

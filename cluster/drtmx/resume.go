@@ -86,7 +86,7 @@ func resume(cmd *cobra.Command) error {
 	if dir, err := os.Getwd(); err != nil || dir != b.Dir {
 		return refused("the sweep was begun in "+b.Dir, "cd there first: it may name files")
 	}
-	cli.Teller(cmd.ErrOrStderr())("drtmx " + strings.Join(b.Args, " "))
+	cli.LineWriter(cmd.ErrOrStderr())("drtmx " + strings.Join(b.Args, " "))
 	root := rootCommand()
 	root.SetArgs(b.Args)
 	root.SetOut(cmd.OutOrStdout())

@@ -191,7 +191,7 @@ func tellLost(live *agent.Agent, say func(string, ...any)) (stop func()) {
 	go func() {
 		defer close(done)
 		select {
-		case err := <-live.Unrecorded():
+		case err := <-live.RecordingErrors():
 			say("%v (the cluster runs on; what was written before is kept)", err)
 		case <-quit:
 		}

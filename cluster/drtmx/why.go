@@ -36,7 +36,7 @@ round trips one after the other).`,
 			if err != nil {
 				return err
 			}
-			cli.TellIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args))
+			cli.WarnIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args))
 			b := progress.New(cmd.ErrOrStderr(), "why")
 			c, err := batch.MeasureCauses(cmd.Context(), spec, batch.CausesOptions{Group: group, Seeds: seeds, Progress: b.Update})
 			b.End()

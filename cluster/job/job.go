@@ -67,7 +67,7 @@ type job struct {
 
 // start begins a job. The channel is closed at its end.
 func (j *Jobs) start(x job) (<-chan struct{}, error) {
-	ctx, cancel := context.WithCancel(j.Life()) // outlives the request
+	ctx, cancel := context.WithCancel(j.Context()) // outlives the request
 	if !j.StartTask(x.task, cancel) {
 		cancel()
 		return nil, &agent.ConflictError{Line: x.busy}

@@ -165,8 +165,8 @@ func (s *sender) beyond(workers []work.Info) (n int, bytes int64) {
 	return n, bytes
 }
 
-// Here computes runs by a queue in this process with a worker that has its cores and memory, until end is called.
-func Here() (r batch.Runner, end func()) {
+// InProcess computes runs by a queue in this process with a worker that has its cores and memory, until end is called.
+func InProcess() (r batch.Runner, end func()) {
 	parallel, memory := runtime.GOMAXPROCS(0), experiment.AvailableMemory()
 	q := work.NewLocal()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -100,8 +100,8 @@ func Continue(g *Segment, file *File) *Recorder {
 	return r
 }
 
-// Tell names the function that is called, once, with why the file is no longer written.
-func (r *Recorder) Tell(lost chan<- error) {
+// NotifyError names the channel that gets, once, why the file is no longer written.
+func (r *Recorder) NotifyError(lost chan<- error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lost = lost

@@ -67,8 +67,8 @@ func (f *Follower) Step() (session.Step, bool) {
 	return session.Step{}, false
 }
 
-// Took counts a step that was done.
-func (f *Follower) Took() { f.next++ }
+// StepDone counts a step that was done.
+func (f *Follower) StepDone() { f.next++ }
 
 // Steps is how many were done.
 func (f *Follower) Steps() int { return f.next }

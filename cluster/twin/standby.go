@@ -45,28 +45,28 @@ type Standby struct {
 	notebook   bool // drives the systems: there is no twin
 	leaveAfter time.Duration
 
-	mu      sync.Mutex
-	on      bool
-	ended   bool
-	looping bool
-	pages   []*Viewer // that are open; the last is the one that chose last
-	shown   string    // the system that it chose
-	left    time.Time // when the last of them was closed
-	twin    *hidden
-	ghost   *hidden
-	opening context.CancelFunc // of the next twin, nil: none is being opened
-	broken  string             // epoch of a system whose twin failed
-	why     string             // there is no twin
-	state   atomic.Pointer[Twin]
-	told    Twin
-	toldAt  time.Time
+	mu          sync.Mutex
+	on          bool
+	ended       bool
+	looping     bool
+	pages       []*Viewer // that are open; the last is the one that chose last
+	shown       string    // the system that it chose
+	left        time.Time // when the last of them was closed
+	twin        *hidden
+	ghost       *hidden
+	opening     context.CancelFunc // of the next twin, nil: none is being opened
+	broken      string             // epoch of a system whose twin failed
+	why         string             // there is no twin
+	state       atomic.Pointer[Twin]
+	announced   Twin
+	announcedAt time.Time
 }
 
 // Viewer is a page that shows a system.
 type Viewer struct {
 	of   *Standby
 	sys  string
-	gone bool
+	left bool
 }
 
 // hidden is a system without a name.
@@ -107,10 +107,10 @@ type Ghost struct {
 }
 
 const (
-	standbyEvery = 100 * time.Millisecond
-	leaveAfter   = 10 * time.Second // a page that is loaded again is back by then
-	tellEvery    = 500 * time.Millisecond
-	closerOver   = time.Second
+	standbyEvery  = 100 * time.Millisecond
+	leaveAfter    = 10 * time.Second // a page that is loaded again is back by then
+	announceEvery = 500 * time.Millisecond
+	closerOver    = time.Second
 )
 
 // Options say when there is a twin.
@@ -148,7 +148,7 @@ func (v *Viewer) Show(sys string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if v.gone {
+	if v.left {
 		return
 	}
 	v.sys = sys
@@ -169,7 +169,7 @@ func (v *Viewer) Leave() {
 	s := v.of
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v.gone = true
+	v.left = true
 	s.pages = slices.DeleteFunc(s.pages, func(o *Viewer) bool { return o == v })
 	s.left = time.Now()
 }
@@ -225,12 +225,12 @@ func (s *Standby) tick(now time.Time) {
 	}
 	state := s.describe(of, why)
 	s.state.Store(state)
-	tell := state != nil && now.Sub(s.toldAt) >= tellEvery && !state.same(&s.told)
-	if tell {
-		s.told, s.toldAt = *state, now
+	due := state != nil && now.Sub(s.announcedAt) >= announceEvery && !state.same(&s.announced)
+	if due {
+		s.announced, s.announcedAt = *state, now
 	}
 	s.mu.Unlock()
-	if tell {
+	if due {
 		s.host.Announce()
 	}
 }
@@ -363,9 +363,9 @@ type Change struct {
 	Mark  *session.Checkpoint // how the system was then; nil: that was not kept
 }
 
-// Take hands over the ghost without a change, or a twin that is on its way there. It is
+// TakeGhost hands over the ghost without a change, or a twin that is on its way there. It is
 // nil if there is neither.
-func (s *Standby) Take(c Change) Member {
+func (s *Standby) TakeGhost(c Change) Member {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range []**hidden{&s.ghost, &s.twin} {

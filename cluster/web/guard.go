@@ -55,7 +55,7 @@ type Access struct {
 type role int
 
 const (
-	nobody role = iota
+	unauthenticated role = iota
 	viewer
 	controller
 )
@@ -114,10 +114,10 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	who := g.role(r)
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch {
-	case who == nobody && reads && r.URL.Path == "/":
+	case who == unauthenticated && reads && r.URL.Path == "/":
 		http.Redirect(w, r, "/login", http.StatusSeeOther)
 		return
-	case who == nobody:
+	case who == unauthenticated:
 		h.Set("WWW-Authenticate", `Bearer realm="drtmx"`)
 		refuse(w, http.StatusUnauthorized, "token missing or wrong; send Authorization: Bearer TOKEN or open /login")
 		return
@@ -184,11 +184,11 @@ func (g *guard) role(r *http.Request) role {
 			}
 		}
 	}
-	return nobody
+	return unauthenticated
 }
 
 func (g *guard) tokenRole(t string) role {
-	who := nobody
+	who := unauthenticated
 	if sameToken(t, g.access.View) {
 		who = viewer
 	}
@@ -326,7 +326,7 @@ func (g *guard) login(w http.ResponseWriter, r *http.Request) {
 		token = r.PostForm.Get("token") // never from the address, which is logged
 	}
 	who := g.tokenRole(strings.TrimSpace(token))
-	if who == nobody {
+	if who == unauthenticated {
 		g.limiter.fail(from, time.Now())
 		refuse(w, http.StatusUnauthorized, "token missing or wrong")
 		return

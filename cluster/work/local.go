@@ -134,7 +134,7 @@ func (r *room) fits(bytes int64) bool {
 
 func (r *room) ever(bytes int64) bool { return r.memory == 0 || bytes <= r.memory }
 
-func (r *room) take(bytes int64) { r.slots, r.used = r.slots-1, r.used+bytes }
+func (r *room) reserve(bytes int64) { r.slots, r.used = r.slots-1, r.used+bytes }
 
 func (r *room) release(bytes int64) { r.slots, r.used = r.slots+1, r.used-bytes }
 
@@ -148,7 +148,7 @@ func (q *Local) next(ctx context.Context, w *Worker, r *room) *task {
 		if i >= 0 && r.fits(q.waiting[i].p.MemoryBytes) {
 			t := q.waiting[i]
 			q.waiting = slices.Delete(q.waiting, i, i+1)
-			r.take(t.p.MemoryBytes)
+			r.reserve(t.p.MemoryBytes)
 			t.begun = true
 			t.ctx, t.stop = context.WithCancel(ctx)
 			return t

@@ -29,7 +29,7 @@ func (q *Remote) Do(ctx context.Context, p Point) (Outcome, error) {
 	s := sending{q: q, p: p, class: class, text: text}
 	out, err := s.until(ctx, told)
 	if last := q.leave(p.Key, told); last && ctx.Err() != nil {
-		s.takeBack()
+		s.withdraw()
 	}
 	return out, err
 }
@@ -113,8 +113,8 @@ func (s *sending) step(ctx context.Context) (out Outcome, ok bool, err error) {
 	return out, false, s.q.nc.Publish(wakeSubject+"."+s.p.Code, []byte{byte(s.class)})
 }
 
-// takeBack removes the message, so that no worker begins the point. A worker that has begun it keeps its result.
-func (s *sending) takeBack() {
+// withdraw removes the message, so that no worker begins the point. A worker that has begun it keeps its result.
+func (s *sending) withdraw() {
 	if s.seq == 0 {
 		return
 	}

@@ -89,7 +89,7 @@ func (t *taker) announce() (stop func(), err error) {
 			t.mu.Lock()
 			t.maybe[m.Data[0]] = looks
 			t.mu.Unlock()
-			t.tell()
+			t.wake()
 		}
 	})
 	if err != nil {
@@ -99,7 +99,8 @@ func (t *taker) announce() (stop func(), err error) {
 	return func() { _, _ = answer.Unsubscribe(), wake.Unsubscribe() }, nil
 }
 
-func (t *taker) tell() {
+// wake ends the pause of the loop that takes points.
+func (t *taker) wake() {
 	select {
 	case t.news <- struct{}{}:
 	default:
@@ -234,7 +235,7 @@ func (t *taker) fetch(ctx context.Context, c int) (p Point, msg jetstream.Msg, e
 	if c == 0 {
 		p.MemoryBytes = min(p.MemoryBytes, t.needs(0))
 	}
-	t.room.take(p.MemoryBytes)
+	t.room.reserve(p.MemoryBytes)
 	return p, msg, nil
 }
 
@@ -247,7 +248,7 @@ func (t *taker) handle(ctx context.Context, p Point, msg jetstream.Msg) {
 		t.mu.Lock()
 		t.room.release(p.MemoryBytes)
 		t.mu.Unlock()
-		t.tell()
+		t.wake()
 	})
 	defer release()
 	defer t.heartbeat(msg)()

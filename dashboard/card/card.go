@@ -138,7 +138,7 @@ func Title(e session.Event) string {
 	var parts []string
 	for _, n := range experiment.SortedNames(e.Set) {
 		if experiment.IsOrder(n) {
-			if lineage.Orders(e.Set[n]) {
+			if lineage.NamesMachine(e.Set[n]) {
 				parts = append(parts, lineage.Order(n, e.Set[n]))
 			}
 		} else if was, ok := e.Was[n]; ok && was != e.Set[n] {
@@ -163,7 +163,7 @@ func settledBefore(ms []windows.Moment, version int) (base int, before []windows
 		return ws[max(0, len(ws)-Windows):]
 	}
 	for v := version - 1; v > max(version-1-cardTogether, 0); v-- {
-		if before = latest(v); len(new(Part).Settle(before)) >= Least {
+		if before = latest(v); len(new(Part).TrimTransient(before)) >= Least {
 			return v, before
 		}
 	}
@@ -172,7 +172,7 @@ func settledBefore(ms []windows.Moment, version int) (base int, before []windows
 
 // Compare fills the card from the windows of both sides.
 func (c *Card) Compare(before, after []windows.Moment) {
-	before, after = c.Before.Settle(before), c.After.Settle(after)
+	before, after = c.Before.TrimTransient(before), c.After.TrimTransient(after)
 	if c.Number == 0 && min(len(before), len(after)) < Least {
 		c.Settling = fmt.Sprintf("waiting for windows that both systems have: %d of %d", min(len(before), len(after)), Least)
 		return
@@ -230,9 +230,9 @@ func (c *Card) drift() {
 	}
 }
 
-// Settle drops the transient at the beginning of a side, and what is more than
+// TrimTransient drops the transient at the beginning of a side, and what is more than
 // enough.
-func (p *Part) Settle(ms []windows.Moment) []windows.Moment {
+func (p *Part) TrimTransient(ms []windows.Moment) []windows.Moment {
 	throughput := make([]float64, len(ms))
 	for i := range ms {
 		throughput[i] = ms[i].Throughput

@@ -19,17 +19,17 @@ type Frontend interface {
 	Publish(msgType string, content map[string]any) error
 }
 
-// Placer is a Frontend that knows where the notebook's code has come to.
-type Placer interface {
-	// Place is the line of the code that the calling goroutine runs, as "line 3", "" if it runs none.
-	Place() string
+// Positioner is a Frontend that knows where the notebook's code has come to.
+type Positioner interface {
+	// Position is the line of the code that the calling goroutine runs, as "line 3", "" if it runs none.
+	Position() string
 }
 
-// Place is the line of the notebook's code that the calling goroutine runs, "" if that is not known, as
+// CodePosition is the line of the notebook's code that the calling goroutine runs, "" if that is not known, as
 // outside of a notebook.
-func Place() string {
-	if p, ok := frontend().(Placer); ok {
-		return p.Place()
+func CodePosition() string {
+	if p, ok := frontend().(Positioner); ok {
+		return p.Position()
 	}
 	return ""
 }

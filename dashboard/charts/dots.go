@@ -55,8 +55,8 @@ func (d *DotRows) zoneInk(k int) string {
 	return palette.Between(palette.LightInk, palette.Good, 0.07*float64(k+1))
 }
 
-// place is where a dot stands.
-func (d *DotRows) place(x float64) float64 { return min(max(x, d.X.From), d.X.To) }
+// clampX is where a dot stands: at an end of the axis if it is beyond.
+func (d *DotRows) clampX(x float64) float64 { return min(max(x, d.X.From), d.X.To) }
 
 // beyond are the numbers of dots that stand at an end and belong beyond it, by row: of several those of the last set.
 func (d *DotRows) beyond() (left, right []string) {
@@ -138,7 +138,7 @@ func (d *DotRows) addDots(p *plot.Plot, s Dots, y func(row int) float64) (at plo
 		if !finite(v, 0) {
 			continue
 		}
-		at = append(at, plotter.XY{X: d.place(v), Y: y(i)})
+		at = append(at, plotter.XY{X: d.clampX(v), Y: y(i)})
 	}
 	dots, err := plotter.NewScatter(at)
 	if err != nil || len(at) == 0 {
@@ -217,7 +217,7 @@ func (d *DotRows) data(s Dots) []opts.ScatterData {
 		if !finite(v, 0) {
 			continue
 		}
-		out = append(out, opts.ScatterData{Name: fmt.Sprintf("%s, %s: %s", d.Rows[i], s.Name, Digits(v, 3)), Value: []any{rounded(d.place(v)), i}})
+		out = append(out, opts.ScatterData{Name: fmt.Sprintf("%s, %s: %s", d.Rows[i], s.Name, Digits(v, 3)), Value: []any{rounded(d.clampX(v)), i}})
 	}
 	return out
 }

@@ -74,7 +74,7 @@ func (l labels) boxes(c draw.Canvas, p *plot.Plot) (boxes []vg.Rectangle) {
 		var best vg.Rectangle
 		least := math.MaxInt
 		for try := 0; try < places && least > 0; try++ {
-			box := w.place(try, at, wide)
+			box := w.boxAt(try, at, wide)
 			n := covered(taken, box)
 			if box.Min.X < c.Min.X || box.Max.X > c.Max.X || box.Min.Y < c.Min.Y {
 				n += len(taken) + 1 // it is cut off
@@ -95,8 +95,8 @@ func (w *label) style(p *plot.Plot) text.Style {
 	return s
 }
 
-// place is the box of a word at one of its places.
-func (w *label) place(try int, at vg.Point, wide vg.Length) (box vg.Rectangle) {
+// boxAt is the box of a word at one of its places.
+func (w *label) boxAt(try int, at vg.Point, wide vg.Length) (box vg.Rectangle) {
 	const beside, above = 5, 3
 	away := w.size * vg.Length(try/4)
 	box.Min = vg.Point{X: at.X + beside, Y: at.Y + above + away}

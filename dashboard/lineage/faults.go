@@ -14,8 +14,8 @@ const (
 	Restart = "fault.restart"
 )
 
-// Orders is false for the value that orders nothing.
-func Orders(v any) bool { return fmt.Sprint(v) != fmt.Sprint(experiment.NoMachine) }
+// NamesMachine is false for the value of a fault that names no machine.
+func NamesMachine(v any) bool { return fmt.Sprint(v) != fmt.Sprint(experiment.NoMachine) }
 
 // obeyed is the machines that are down after a change, and puts into the values of a spec, where the change already is, what the
 // knobs read then.
@@ -61,7 +61,7 @@ func Shown(knob string, v any) string {
 		return map[bool]string{true: "on", false: "off"}[b]
 	}
 	if knob == Crash {
-		return map[bool]string{true: "none", false: "machine " + experiment.Format(knob, v)}[!Orders(v)]
+		return map[bool]string{true: "none", false: "machine " + experiment.Format(knob, v)}[!NamesMachine(v)]
 	}
 	return experiment.Format(knob, v)
 }

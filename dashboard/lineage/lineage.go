@@ -157,14 +157,14 @@ func inverse(before experiment.Knobs, after experiment.Spec) experiment.Knobs {
 	if v, err := experiment.Resolve(after); err == nil && v["preset"] != before["preset"] {
 		set["preset"] = before["preset"]
 	}
-	Settle(set, after, before)
+	AddMissing(set, after, before)
 	return set
 }
 
-// Settle adds to set what is missing for a spec to resolve to the values wanted.
+// AddMissing adds to set what is missing for a spec to resolve to the values wanted.
 // DDIO follows hint H3, which may only just have been set: so knobs are looked at
 // twice. The switches of a phase follow its primitive, so they come after it.
-func Settle(set experiment.Knobs, spec experiment.Spec, want experiment.Knobs) {
+func AddMissing(set experiment.Knobs, spec experiment.Spec, want experiment.Knobs) {
 	for _, switches := range []bool{false, false, true} {
 		next, err := spec.With(set)
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// patience is how long one test may take: a bug that hangs it is not caught.
-const patience = time.Minute
+// testTimeout is how long one test may take: a bug that hangs it is not caught.
+const testTimeout = time.Minute
 
 // plantation runs tests with bugs planted.
 type plantation struct {
@@ -127,7 +127,7 @@ func (p *plantation) test(t Test, chosen string) (string, error) {
 	for i, x := range parts {
 		parts[i] = "^" + x + "$"
 	}
-	ctx, end := context.WithTimeout(context.Background(), patience)
+	ctx, end := context.WithTimeout(context.Background(), testTimeout)
 	defer end()
 	cmd := exec.CommandContext(ctx, p.binary(t.Pkg), "-test.v", "-test.short", "-test.run", strings.Join(parts, "/"))
 	cmd.Dir = filepath.Join(p.root, t.Pkg)

@@ -67,7 +67,7 @@ func (s *session) guarded(f interface{}) interface{} {
 		}
 		defer func() {
 			if x := recover(); x != nil && x != base.SigInterrupt { // which ends it as it ends its cell
-				if place := s.Place(); place != "" {
+				if place := s.Position(); place != "" {
 					x = fmt.Sprintf("%s: %v", place, x)
 				}
 				fmt.Fprintf(os.Stderr, "a goroutine of this notebook stopped: %v\n", x)

@@ -167,8 +167,8 @@ func (s *session) serve() {
 	}()
 	control := s.sockets
 	control.ShellSocket = control.ControlSocket // replies go where requests came from
-	go loop(s.take(control, control.ControlSocket), s.handleControl)
-	s.waiting = s.take(s.sockets, s.sockets.ShellSocket)
+	go loop(s.queueRequests(control, control.ControlSocket), s.handleControl)
+	s.waiting = s.queueRequests(s.sockets, s.sockets.ShellSocket)
 	loop(s.waiting, s.handleShell)
 }
 

@@ -14,8 +14,8 @@ import (
 // has. What comes beyond them waits in the socket.
 const maxWaiting = 4096
 
-// take receives requests from a socket, for ever, so that those that wait can be counted.
-func (s *session) take(group SocketGroup, from Socket) <-chan msgReceipt {
+// queueRequests receives requests from a socket, for ever, so that those that wait can be counted.
+func (s *session) queueRequests(group SocketGroup, from Socket) <-chan msgReceipt {
 	waiting := make(chan msgReceipt, maxWaiting)
 	go func() {
 		for {

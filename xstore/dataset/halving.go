@@ -50,11 +50,11 @@ func heads(hash, m uint64) (n uint64) {
 	return n + uint64(bits.OnesCount64(mix(hash+golden)&(1<<m-1)))
 }
 
-// settled says that the keys of a part need no further halving: there is one, or one in every place.
-func (p part) settled() bool { return p.m == 1 || p.m == p.hi-p.lo }
+// isLeaf says that the keys of a part need no further halving: there is one, or one in every place.
+func (p part) isLeaf() bool { return p.m == 1 || p.m == p.hi-p.lo }
 
-// place is the i-th key of a settled part.
-func (p part) place(i uint64) uint64 {
+// leafKey is the i-th key of a part that needs no further halving.
+func (p part) leafKey(i uint64) uint64 {
 	if p.m == p.hi-p.lo {
 		return p.lo + i
 	}
@@ -63,7 +63,7 @@ func (p part) place(i uint64) uint64 {
 
 // key is the i-th of a part's keys.
 func (x *halving) key(p part, i uint64) uint64 {
-	for !p.settled() {
+	for !p.isLeaf() {
 		low, high := x.split(p)
 		if i < low.m {
 			p = low
@@ -72,12 +72,12 @@ func (x *halving) key(p part, i uint64) uint64 {
 			p = high
 		}
 	}
-	return p.place(i)
+	return p.leafKey(i)
 }
 
 // rank is how many of a part's keys are below one that is within its range, and whether this is one of them.
 func (x *halving) rank(p part, key uint64) (i uint64, ok bool) {
-	for p.m > 0 && !p.settled() {
+	for p.m > 0 && !p.isLeaf() {
 		low, high := x.split(p)
 		if key < low.hi {
 			p = low
@@ -92,7 +92,7 @@ func (x *halving) rank(p part, key uint64) (i uint64, ok bool) {
 	case p.m == p.hi-p.lo:
 		return i + key - p.lo, true
 	}
-	at := p.place(0)
+	at := p.leafKey(0)
 	if at < key {
 		i++
 	}
@@ -104,9 +104,9 @@ func (x *halving) append(dst []uint64, p part, from, n uint64) []uint64 {
 	if n == 0 {
 		return dst
 	}
-	if p.settled() {
+	if p.isLeaf() {
 		for i := range n {
-			dst = append(dst, p.place(from+i))
+			dst = append(dst, p.leafKey(from+i))
 		}
 		return dst
 	}

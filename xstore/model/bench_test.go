@@ -190,7 +190,7 @@ func BenchmarkTrainAll(b *testing.B) {
 func BenchmarkTrainSub(b *testing.B) {
 	keys := linear{keysOf10M, 1 << 10, 1 << 10}
 	in := &Initial{Keys: keys, Fill: 8, High: ^uint64(0)}
-	x := NewModel(trainLR(take(keys, defaultSample)), keysOf10M/200, keys, 0, ^uint64(0))
+	x := NewModel(trainLR(sampleKeys(keys, defaultSample)), keysOf10M/200, keys, 0, ^uint64(0))
 	tr := NewTrainer(Config{Slots: 16})
 	var tt []Entry
 	b.Run("leaves", func(b *testing.B) {

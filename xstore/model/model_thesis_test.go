@@ -135,7 +135,7 @@ func TestFallback(t *testing.T) {
 		keys = append(keys, uint64(i*i*i))
 	}
 	in := &Initial{Keys: keys, Fill: 8, High: math.MaxUint64}
-	x := NewModel(trainLR(take(keys, -1)), 1, keys, 0, in.High)
+	x := NewModel(trainLR(sampleKeys(keys, -1)), 1, keys, 0, in.High)
 	s, tt := NewTrainer(Config{Slots: 16}).Initial(in, x, 0, 9, nil)
 	if first, last := s.Range(x.Base(0), keys[5], 16); !s.Fallback() || s.Entries() != 0 || len(tt) != 0 || s.Generation() != 9 || first <= last {
 		t.Errorf("%+v with %d entries predicts leaves %d to %d", s, len(tt), first, last)

@@ -106,7 +106,7 @@ func newPlantedWorld(seed uint64) *plantedWorld {
 	slots := []int{4, 16}[p.rng.IntN(2)]
 	in := &Initial{Keys: keys, Fill: slots / 2, High: ^uint64(0)}
 	p.tree = listOf(in, slots)
-	p.x = NewModel(trainLR(take(keys, -1)), []uint32{1, 2, 10, 60}[p.rng.IntN(4)], keys, 0, in.High)
+	p.x = NewModel(trainLR(sampleKeys(keys, -1)), []uint32{1, 2, 10, 60}[p.rng.IntN(4)], keys, 0, in.High)
 	p.tr = NewTrainer(Config{Slots: slots, LeafErrors: p.rng.IntN(2) == 0})
 	for range p.rng.IntN(50) {
 		p.tree.insert(keys[p.rng.IntN(len(keys))] + p.rng.Uint64N(50))

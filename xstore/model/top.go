@@ -67,7 +67,7 @@ func TrainTop(spec TopSpec, keys Keys) (Top, error) {
 	if spec.Sample != 0 {
 		size = spec.Sample
 	}
-	s := take(keys, size)
+	s := sampleKeys(keys, size)
 	switch spec.Kind {
 	case "mlr":
 		return trainMLR(s, spec.Fields)
@@ -88,8 +88,8 @@ type sample struct {
 	y    []float64
 }
 
-// take picks n keys of evenly spaced ranks, or all.
-func take(keys Keys, n int) sample {
+// sampleKeys picks n keys of evenly spaced ranks, or all.
+func sampleKeys(keys Keys, n int) sample {
 	all := keys.Len()
 	size := all
 	if n >= 0 {

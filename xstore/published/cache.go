@@ -24,17 +24,17 @@ type Cache struct {
 
 // cached is a sub-model that was fetched, with its table as the mode wants it.
 type cached struct {
-	sub  model.Sub
-	span model.Span // where the model has a table of them
-	tt   []model.Entry
-	gone bool // it has to be fetched before it is used
+	sub   model.Sub
+	span  model.Span // where the model has a table of them
+	tt    []model.Entry
+	stale bool // it has to be fetched before it is used
 }
 
 // Use changes to a version, of which nothing is cached unless all begin with it. What it takes of the client's memory is reserved
 // only: to be charged for.
 func (x *Cache) Use(cl *r2.Cluster, machine, socket int, v *Version) (err error) {
 	x.Version, x.at = v, make([]uint32, v.Model.M)
-	x.Lose()
+	x.Reset()
 	mem := cl.Mem(machine)
 	if x.subs, err = mem.Reserve("xcache.models", uint64(v.Model.M)*uint64(v.subBytes), socket); err != nil {
 		return fmt.Errorf("xstore: %w", err)
@@ -69,7 +69,7 @@ func (x *Cache) Held() (top, subs, entries int) {
 func (x *Cache) Find(m uint32) (s model.Sub, span model.Span, ok bool) {
 	if i := x.at[m]; i > 0 {
 		e := &x.own[i-1]
-		return e.sub, e.span, !e.gone
+		return e.sub, e.span, !e.stale
 	}
 	im := x.Version.image
 	if im == nil {
@@ -121,7 +121,7 @@ func (x *Cache) hold(m uint32) *cached {
 func (x *Cache) Put(m uint32, s model.Sub, span model.Span, tt []model.Entry) {
 	e := x.hold(m)
 	x.heldEntries += len(tt) - len(e.tt)
-	e.sub, e.span, e.gone = s, span, false
+	e.sub, e.span, e.stale = s, span, false
 	e.tt = append(e.tt[:0], tt...)
 }
 
@@ -130,7 +130,7 @@ func (x *Cache) Invalidate(m, i uint32) {
 	if x.at[m] == 0 {
 		s, span, _ := x.Find(m)
 		e := x.hold(m) // after find: the image's ends here
-		e.sub, e.span, e.gone, e.tt = s, span, false, e.tt[:0]
+		e.sub, e.span, e.stale, e.tt = s, span, false, e.tt[:0]
 		for k := range uint32(s.Entries()) {
 			e.tt = append(e.tt, x.Version.image.entry(m, k))
 		}
@@ -143,10 +143,10 @@ func (x *Cache) Invalidate(m, i uint32) {
 }
 
 // Drop forgets a sub-model: the next lookup fetches it.
-func (x *Cache) Drop(m uint32) { x.hold(m).gone = true }
+func (x *Cache) Drop(m uint32) { x.hold(m).stale = true }
 
-// Lose forgets all that was fetched, as when the machine has crashed: the cache is as when it began with its version.
-func (x *Cache) Lose() {
+// Reset forgets all that was fetched, as when the machine has crashed: the cache is as when it began with its version.
+func (x *Cache) Reset() {
 	x.own = x.own[:0]
 	clear(x.at)
 	x.heldSubs, x.heldEntries = 0, 0

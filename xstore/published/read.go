@@ -47,13 +47,13 @@ func (v *Version) ReadEntries(c *r2.Co, m uint32, s model.Sub, first, last uint3
 		return dst, false, err
 	}
 	c.TouchDMA(buf.Addr, n)
-	entries, fits = take(dst, buf.B, s.Generation(), first, last, stale)
+	entries, fits = appendEntries(dst, buf.B, s.Generation(), first, last, stale)
 	return entries, fits, nil
 }
 
-// take appends the entries from first to last of lines that begin with the one of first. fits is false if a line is of
+// appendEntries appends the entries from first to last of lines that begin with the one of first. fits is false if a line is of
 // another generation.
-func take(dst []model.Entry, lines []byte, generation, first, last uint32, stale bool) (entries []model.Entry, fits bool) {
+func appendEntries(dst []model.Entry, lines []byte, generation, first, last uint32, stale bool) (entries []model.Entry, fits bool) {
 	for i := first; i <= last; i++ {
 		at := (i/lineEntries - first/lineEntries) * lineBytes
 		l := ttLine(lines[at:])
@@ -90,7 +90,7 @@ func (v *Version) Read(c *r2.Co, m uint32, stale bool, dst []model.Entry) (s mod
 	case n == 0:
 		return s, span, dst, true, nil
 	}
-	entries, fits = take(dst, table.B, s.Generation(), 0, n-1, stale)
+	entries, fits = appendEntries(dst, table.B, s.Generation(), 0, n-1, stale)
 	return s, span, entries, fits, nil
 }
 
@@ -98,9 +98,9 @@ func (v *Version) Read(c *r2.Co, m uint32, stale bool, dst []model.Entry) (s mod
 type Newer = byte
 
 const (
-	NotNewer   Newer = 0 // or it is being written: the client has to come again
-	NewerHere  Newer = 1 // it comes with the reply, and its table
-	NewerThere Newer = 2 // the client has to READ it
+	NotNewer    Newer = 0 // or it is being written: the client has to come again
+	NewerInline Newer = 1 // it comes with the reply, and its table
+	NewerRemote Newer = 2 // the client has to READ it
 )
 
 // PutNewer writes a sub-model and its table into a reply, if they are of another generation than the client's. While a trainer
@@ -116,7 +116,7 @@ func (v *Version) PutNewer(c *r2.Co, m, generation uint32, rep []byte) (kind New
 	line := v.tableLine(m, entries)
 	at := wire.Padded(v.subBytes)
 	if at+int(entries)*entryBytes > len(rep) {
-		return NewerThere, 0
+		return NewerRemote, 0
 	}
 	s.Put(rep)
 	if v.Model.Tabled() {
@@ -132,7 +132,7 @@ func (v *Version) PutNewer(c *r2.Co, m, generation uint32, rep []byte) (kind New
 			at += entryBytes
 		}
 	}
-	return NewerHere, at
+	return NewerInline, at
 }
 
 // GetNewer takes them out of it, and appends the entries.

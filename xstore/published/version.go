@@ -186,9 +186,9 @@ func (v *Version) lineLoc(line uint32) r2.Loc {
 	return r2.Loc{Machine: v.machine, RKey: v.rkeys[1], Addr: v.tts + r2.Addr(line)*lineBytes}
 }
 
-// place is where a table of n entries goes: into its own place, or into the one that it has elsewhere, or a new one there. Old
+// allocTable finds room for a table of n entries: in its own place, or in the one that it has elsewhere, or in a new one there. Old
 // places are not used again: tables grow by an entry per split, and a place has room for half as many more.
-func (v *Version) place(m, n uint32) (line uint32, isFar, ok bool) {
+func (v *Version) allocTable(m, n uint32) (line uint32, isFar, ok bool) {
 	lines := linesFor(n)
 	if lines <= v.stride {
 		return m * v.stride, false, true

@@ -18,7 +18,7 @@ type Writer struct{ line [lineBytes]byte }
 func (w *Writer) Store(c *r2.Co, v *Version, m uint32, s model.Sub, span model.Span, tt []model.Entry) (ok bool) {
 	v.stored.add(s)
 	n := uint32(s.Entries())
-	line, isFar, ok := v.place(m, n)
+	line, isFar, ok := v.allocTable(m, n)
 	if !ok {
 		s = model.Sub{Slope: -1, TT: s.TT &^ (1<<20 - 1)}
 		n, line = 0, m*v.stride

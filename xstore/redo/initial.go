@@ -53,8 +53,8 @@ func (x *initialPairs) look() {
 	}
 }
 
-// take is the next pair.
-func (x *initialPairs) take() store.Pair {
+// next is the next pair.
+func (x *initialPairs) next() store.Pair {
 	value := make([]byte, x.ValueBytes)
 	if x.Reals != nil {
 		x.Reals.Value(x.i, value)

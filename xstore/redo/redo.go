@@ -97,17 +97,17 @@ func Replay(in Initial, changes []Change, oldest bool) (pairs []store.Pair) {
 			continue
 		}
 		for old.more() && x.compare(old.key, old.real) > 0 {
-			pairs = append(pairs, old.take())
+			pairs = append(pairs, old.next())
 		}
 		if old.more() && x.compare(old.key, old.real) == 0 {
-			old.take()
+			old.next()
 		}
 		if !x.deleted {
 			pairs = append(pairs, in.pair(x.key, x.real, x.value))
 		}
 	}
 	for old.more() {
-		pairs = append(pairs, old.take())
+		pairs = append(pairs, old.next())
 	}
 	return pairs
 }

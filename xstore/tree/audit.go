@@ -7,7 +7,7 @@ import "fmt"
 // them, values that belong to others. Of untouched parts it looks at the ends only.
 func (t *Tree) Audit(bad func(text string)) {
 	slab := t.peek64(t.base + leafSlab)
-	a := &auditor{t: t, bad: bad, w: t.take(), seen: make([]uint64, uint32(slab)/64+1)}
+	a := &auditor{t: t, bad: bad, w: t.allocWork(), seen: make([]uint64, uint32(slab)/64+1)}
 	root, levels := DecodeRoot(t.peek64(t.RootAddr()))
 	a.node(root, levels, 0, ^uint64(0))
 	if a.leaves > 0 && a.nxt != NoLeaf {
@@ -29,7 +29,7 @@ func (t *Tree) Audit(bad func(text string)) {
 	if used := int(uint32(slab)); a.leaves+free+t.keeps() != used {
 		bad(fmt.Sprintf("%d leaves in the tree, %d free ones and %d that threads keep, the slab has given away %d", a.leaves, free, t.keeps(), used))
 	}
-	t.give(a.w)
+	t.freeWork(a.w)
 }
 
 type auditor struct {

@@ -112,7 +112,7 @@ func (h *heap) initialPointer(rank, key uint64, w *work) FatPointer {
 
 // fill makes the initial bytes of a block of the heap.
 func (h *heap) fill(t *Tree, at uint64, dst []byte) {
-	w := t.take()
+	w := t.allocWork()
 	for number := at / h.largest; number < h.records && number*h.largest < at+blockBytes; number++ {
 		clear(w.entry)
 		p := h.fillEntry(t, number, w)
@@ -120,7 +120,7 @@ func (h *heap) fill(t *Tree, at uint64, dst []byte) {
 		lines.Encode(w.raw, w.entry, 0)
 		overlay(dst, at, p.position(), w.raw[:lines.Bytes()])
 	}
-	t.give(w)
+	t.freeWork(w)
 }
 
 // fillEntry makes the initial bytes of an entry in w.entry, which is zero.

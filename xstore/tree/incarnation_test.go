@@ -26,13 +26,13 @@ func (m memory) look(t *Tree) (wrong int) {
 
 // setINCA overwrites the incarnation of a leaf at rest.
 func setINCA(c *r2.Co, t *Tree, leaf, inca uint32) {
-	w := t.take()
+	w := t.allocWork()
 	c.HTM(&t.lock, func(r *r2.Region) {
 		version := t.loadKeys(r, leaf, w.keys)
 		w.keys.setHeader(inca, w.keys.cnt(), w.keys.nxt())
 		t.storeKeys(r, leaf, w.keys, version, w)
 	})
-	t.give(w)
+	t.freeWork(w)
 }
 
 // reuse fills a range of keys and empties it again, several times in different places, with an audit after each step.
@@ -59,10 +59,10 @@ func reuse(t *testing.T, restart bool) (wrong int, reused bool) {
 				for head := uint32(tr.peek64(tr.base+leafSlab) >> 32); head != 0; {
 					leaf := head - 1
 					setINCA(c, tr, leaf, 0)
-					w := tr.take()
+					w := tr.allocWork()
 					tr.peekKeys(leaf, w)
 					head = w.keys.nxt() + 1
-					tr.give(w)
+					tr.freeWork(w)
 				}
 			}
 		})

@@ -137,7 +137,7 @@ func (t *Tree) fillWords(at uint64, dst []byte) {
 }
 
 func (t *Tree) fillInners(at uint64, dst []byte) {
-	w := t.take()
+	w := t.allocWork()
 	size := uint64(t.inner.bytes)
 	for n := at / size; n*size < at+blockBytes && n < uint64(t.first.inners()); n++ {
 		t.first.node(uint32(n), &w.node)
@@ -147,11 +147,11 @@ func (t *Tree) fillInners(at uint64, dst []byte) {
 		t.inner.lines.Encode(w.raw, w.data, 0)
 		overlay(dst, at, n*size, w.raw[:t.inner.Bytes()])
 	}
-	t.give(w)
+	t.freeWork(w)
 }
 
 func (t *Tree) fillLeaves(at uint64, dst []byte) {
-	w := t.take()
+	w := t.allocWork()
 	size, l := uint64(t.layout.bytes), &t.layout
 	for n := at / size; n*size < at+blockBytes && n < t.first.leaves; n++ {
 		if n*size+uint64(l.FencedBytes()) > at {
@@ -172,7 +172,7 @@ func (t *Tree) fillLeaves(at uint64, dst []byte) {
 			overlay(dst, at, start, w.raw[:p.lines.Bytes()])
 		}
 	}
-	t.give(w)
+	t.freeWork(w)
 }
 
 // initialSlot writes what the slot of the key of a rank holds: the key and its value, or where that is.

@@ -83,12 +83,12 @@ type Layout struct {
 
 	lookup record.Lines // header and keys
 	keys   record.Lines // and the fence keys: the same lines
-	values []place
+	values []valueSlot
 	bytes  int
 }
 
-// place is where a value is in its leaf.
-type place struct {
+// valueSlot is where a value is in its leaf.
+type valueSlot struct {
 	offset int
 	lines  record.Lines
 }
@@ -106,7 +106,7 @@ func NewLayout(slots, valueBytes int) (Layout, error) {
 	l := Layout{Slots: slots, ValueBytes: valueBytes, lookup: keys.Prefix(block), keys: keys}
 	at, stride := roundUp(l.keys.Bytes(), record.LineBytes), valueStride(valueBytes)
 	for range slots {
-		l.values = append(l.values, place{at, record.NewLines(uint64(at), keyBytes+valueBytes)})
+		l.values = append(l.values, valueSlot{at, record.NewLines(uint64(at), keyBytes+valueBytes)})
 		at += stride
 	}
 	l.bytes = roundUp(at, record.LineBytes)

@@ -31,7 +31,8 @@ type work struct {
 	order []int    // slots in the order of their keys
 }
 
-func (t *Tree) take() *work {
+// allocWork returns the private memory of an operation, of an earlier one if there is any.
+func (t *Tree) allocWork() *work {
 	if n := len(t.idle); n > 0 {
 		w := t.idle[n-1]
 		t.idle = t.idle[:n-1]
@@ -53,7 +54,7 @@ func (t *Tree) take() *work {
 	return w
 }
 
-func (t *Tree) give(w *work) { t.idle = append(t.idle, w) }
+func (t *Tree) freeWork(w *work) { t.idle = append(t.idle, w) }
 
 // torn reports a block of several moments inside a region, in which there are none.
 func (t *Tree) torn(what string, number uint32) {

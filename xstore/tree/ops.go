@@ -14,7 +14,7 @@ func (t *Tree) Get(c *r2.Co, key uint64, value []byte) (n int, found bool) {
 
 // GetReal is Get of a key that the tree knows by a hash, and so are the others of this name. Without real they are the plain ones.
 func (t *Tree) GetReal(c *r2.Co, key uint64, real, value []byte) (n int, found bool) {
-	w := t.take()
+	w := t.allocWork()
 	c.HTM(&t.lock, func(r *r2.Region) {
 		leaf, slot, ok := t.lookup(r, key, w)
 		if found = ok; !ok {
@@ -30,7 +30,7 @@ func (t *Tree) GetReal(c *r2.Co, key uint64, real, value []byte) (n int, found b
 			n = copy(value, l.Value)
 		}
 	})
-	t.give(w)
+	t.freeWork(w)
 	return n, found
 }
 
@@ -52,7 +52,7 @@ func (t *Tree) UpdateAt(c *r2.Co, hints []Hint, key uint64, value []byte) (found
 // UpdateReal is UpdateAt of a key that the tree knows by a hash.
 func (t *Tree) UpdateReal(c *r2.Co, hints []Hint, key uint64, real, value []byte) (found, hinted bool, err error) {
 	t.check(value)
-	w := t.take()
+	w := t.allocWork()
 	c.HTM(&t.lock, func(r *r2.Region) {
 		var leaf uint32
 		var slot int
@@ -69,7 +69,7 @@ func (t *Tree) UpdateReal(c *r2.Co, hints []Hint, key uint64, real, value []byte
 			err = t.overwrite(r, leaf, slot, key, value, w)
 		}
 	})
-	t.give(w)
+	t.freeWork(w)
 	return found, hinted, err
 }
 
@@ -114,7 +114,7 @@ func (t *Tree) Insert(c *r2.Co, key uint64, value []byte) (inserted bool, err er
 // InsertReal is Insert of a key that the tree knows by a hash.
 func (t *Tree) InsertReal(c *r2.Co, key uint64, real, value []byte) (inserted bool, err error) {
 	t.check(value)
-	w := t.take()
+	w := t.allocWork()
 	left, right, separator := NoLeaf, NoLeaf, uint64(0)
 	kept := &t.kept[c.Thread()]
 	for again := true; again; {
@@ -152,7 +152,7 @@ func (t *Tree) InsertReal(c *r2.Co, key uint64, real, value []byte) (inserted bo
 			again, err = false, ErrFull
 		}
 	}
-	t.give(w)
+	t.freeWork(w)
 	if right != NoLeaf {
 		t.splits++
 		kept.some = false
@@ -191,7 +191,7 @@ func (t *Tree) Delete(c *r2.Co, key uint64) (found bool) { return t.DeleteReal(c
 
 // DeleteReal is Delete of a key that the tree knows by a hash.
 func (t *Tree) DeleteReal(c *r2.Co, key uint64, real []byte) (found bool) {
-	w := t.take()
+	w := t.allocWork()
 	c.HTM(&t.lock, func(r *r2.Region) {
 		leaf, slot, ok := t.lookup(r, key, w)
 		if found = ok; !ok {
@@ -216,19 +216,19 @@ func (t *Tree) DeleteReal(c *r2.Co, key uint64, real []byte) (found bool) {
 		b.setHeader(b.inca(), last, b.nxt())
 		t.storeKeys(r, leaf, b, w.version, w)
 	})
-	t.give(w)
+	t.freeWork(w)
 	return found
 }
 
 // FindLeaf is the leaf that a key is routed to, and the range of keys that are routed there, both ends included.
 func (t *Tree) FindLeaf(c *r2.Co, key uint64) (aln uint32, low, high uint64) {
-	w := t.take()
+	w := t.allocWork()
 	c.HTM(&t.lock, func(r *r2.Region) {
 		aln = t.descend(r, key, w)
 		t.inner.read(w.data, &w.node)
 		low, high = w.node.Range(w.node.Child(key))
 	})
-	t.give(w)
+	t.freeWork(w)
 	return aln, low, high
 }
 

@@ -4,8 +4,8 @@ import "slices"
 
 // Find copies the value of a key as it is now, free of time, and returns its length.
 func (t *Tree) Find(key uint64, value []byte) (n int, found bool) {
-	w := t.take()
-	defer t.give(w)
+	w := t.allocWork()
+	defer t.freeWork(w)
 	leaf := t.peekDown(key, w)
 	if _, ok := t.peekKeys(leaf, w); !ok {
 		return 0, false
@@ -59,8 +59,8 @@ func (t *Tree) peekValue(w *work) (value []byte, ok bool) {
 // EachLeaf calls f with the leaves from that on which a key is routed to, in the order of their keys, until it returns false.
 // It is free of time, and untouched leaves stay untouched.
 func (t *Tree) EachLeaf(from uint64, f func(l *Leaf) bool) {
-	w := t.take()
-	defer t.give(w)
+	w := t.allocWork()
+	defer t.freeWork(w)
 	var l Leaf
 	for {
 		t.peekDown(from, w)
@@ -92,8 +92,8 @@ func (t *Tree) Each(f func(key uint64, value []byte) bool) { t.EachFrom(0, f) }
 
 // EachFrom is Each of the pairs with keys from the given one on.
 func (t *Tree) EachFrom(from uint64, f func(key uint64, value []byte) bool) {
-	w := t.take()
-	defer t.give(w)
+	w := t.allocWork()
+	defer t.freeWork(w)
 	t.EachLeaf(from, func(l *Leaf) bool {
 		t.peekKeys(l.ALN, w)
 		for _, slot := range w.sorted(w.keys, from) {
@@ -124,12 +124,12 @@ func (t *Tree) Stats() Stats {
 	_, levels := DecodeRoot(t.peek64(t.RootAddr()))
 	slab, nodes := t.peek64(t.base+leafSlab), t.peek64(t.base+nodeSlab)
 	s := Stats{Splits: t.splits, InnerNodes: uint32(nodes), Levels: levels + 1, SpaceBytes: t.mr.Len}
-	w := t.take()
+	w := t.allocWork()
 	for head := uint32(slab >> 32); head != 0; head = w.keys.nxt() + 1 {
 		t.peekKeys(head-1, w)
 		s.Free++
 	}
-	t.give(w)
+	t.freeWork(w)
 	s.Free += uint32(t.keeps())
 	s.Leaves = uint32(slab) - s.Free
 	s.LeafBytes = uint64(s.Leaves) * uint64(t.layout.bytes)

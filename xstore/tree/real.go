@@ -211,8 +211,8 @@ func (t *Tree) FindReal(hash uint64, real, value []byte) (n int, found bool) {
 
 // eachReal calls f with the records of a hash until it returns false. fault says what is wrong with one; "": nothing.
 func (t *Tree) eachReal(hash uint64, f func(rec Record) bool) (fault string) {
-	w := t.take()
-	defer t.give(w)
+	w := t.allocWork()
+	defer t.freeWork(w)
 	leaf := t.peekDown(hash, w)
 	if _, ok := t.peekKeys(leaf, w); !ok {
 		return ""

@@ -78,8 +78,8 @@ func (t *Tree) Rebuild(c *r2.Co, epoch uint8, pairs []store.Pair) error {
 	}
 	t.epoch = epoch
 	clear(t.kept)
-	w := t.take()
-	defer t.give(w)
+	w := t.allocWork()
+	defer t.freeWork(w)
 	c.HTM(&t.lock, func(r *r2.Region) { t.forget(r, &x) })
 	for leaf := range x.leaves {
 		c.HTM(&t.lock, func(r *r2.Region) { err = t.rebuildLeaf(r, &x, p, uint32(leaf), w) })

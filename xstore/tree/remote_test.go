@@ -137,7 +137,7 @@ func (x *remote) drainLeaves(c *r2.Co, own uint64) {
 
 // deleteWithoutVersion is Tree.Delete with a bug.
 func deleteWithoutVersion(c *r2.Co, t *Tree, key uint64) {
-	w := t.take()
+	w := t.allocWork()
 	c.HTM(&t.lock, func(r *r2.Region) {
 		leaf, slot, found := t.lookup(r, key, w)
 		if !found {
@@ -150,7 +150,7 @@ func deleteWithoutVersion(c *r2.Co, t *Tree, key uint64) {
 		w.keys.setHeader(w.keys.inca(), last, w.keys.nxt())
 		t.storeKeys(r, leaf, w.keys, w.version-1, w)
 	})
-	t.give(w)
+	t.freeWork(w)
 }
 
 // read looks a stable key up in the leaf that it is in at this moment, as a client with a fresh translation table does.

@@ -10,7 +10,7 @@ func (t *Tree) Scan(c *r2.Co, from uint64, n int, dst []byte) []byte {
 
 // ScanUp is Scan of keys up to the given one, which is included.
 func (t *Tree) ScanUp(c *r2.Co, from, to uint64, n int, dst []byte) []byte {
-	w := t.take()
+	w := t.allocWork()
 	start := len(dst)
 	c.HTM(&t.lock, func(r *r2.Region) {
 		dst = dst[:start]
@@ -33,14 +33,14 @@ func (t *Tree) ScanUp(c *r2.Co, from, to uint64, n int, dst []byte) []byte {
 			}
 		}
 	})
-	t.give(w)
+	t.freeWork(w)
 	return dst
 }
 
 // ScanDown appends the last n pairs with keys between two, both included, falling. Leaves are linked to the right only, so it
 // goes through the children of the inner node above them, and down the tree again for those of the node before.
 func (t *Tree) ScanDown(c *r2.Co, from, to uint64, n int, dst []byte) []byte {
-	w := t.take()
+	w := t.allocWork()
 	start := len(dst)
 	c.HTM(&t.lock, func(r *r2.Region) {
 		dst = dst[:start]
@@ -64,7 +64,7 @@ func (t *Tree) ScanDown(c *r2.Co, from, to uint64, n int, dst []byte) []byte {
 			}
 		}
 	})
-	t.give(w)
+	t.freeWork(w)
 	return dst
 }
 

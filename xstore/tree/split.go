@@ -19,14 +19,14 @@ func (t *Tree) roomToSplit(r *r2.Region, w *work) bool {
 // keep has c's thread take a leaf from the slab, in a short region of its own: in the region of the split all splits at the
 // same time would meet at the slab's word. It says whether there was one.
 func (t *Tree) keep(c *r2.Co) bool {
-	w, k := t.take(), &t.kept[c.Thread()]
+	w, k := t.allocWork(), &t.kept[c.Thread()]
 	c.HTM(&t.lock, func(r *r2.Region) {
 		word := r.Load64(t.base + leafSlab)
 		if k.some = word>>32 != 0 || uint32(word) < t.maxLeaves; k.some {
 			k.leaf, k.inca = t.newLeaf(r, word, w)
 		}
 	})
-	t.give(w)
+	t.freeWork(w)
 	return k.some
 }
 
@@ -165,7 +165,7 @@ func (t *Tree) newInner(r *r2.Region) uint32 {
 // Shrink gives leaves without keys back to the slab, a region for each, and returns how many. The range of each
 // goes to its left neighbour. The first leaf of an inner node stays, so that inner nodes never become empty.
 func (t *Tree) Shrink(c *r2.Co) (freed int) {
-	w := t.take()
+	w := t.allocWork()
 	for key, high := uint64(0), uint64(0); high != ^uint64(0); {
 		taken := false
 		c.HTM(&t.lock, func(r *r2.Region) {
@@ -183,7 +183,7 @@ func (t *Tree) Shrink(c *r2.Co) (freed int) {
 			freed++
 		}
 	}
-	t.give(w)
+	t.freeWork(w)
 	return freed
 }
 

@@ -40,11 +40,11 @@ func (t *Tree) untouched(number uint32, level int) (p part, ok bool) {
 // EachTouched calls f with the leaves that may have been touched, in the order of their keys, and with the others of which
 // also says that they are wanted: it is asked about ranges of keys, and about parts of those it wants. f ends the walk with false.
 func (t *Tree) EachTouched(also func(low, high uint64) bool, f func(l *Leaf) bool) {
-	w := t.take()
+	w := t.allocWork()
 	e := eachTouched{t: t, w: w, also: also, f: f}
 	root, levels := DecodeRoot(t.peek64(t.RootAddr()))
 	e.node(root, levels, 0, ^uint64(0))
-	t.give(w)
+	t.freeWork(w)
 }
 
 type eachTouched struct {

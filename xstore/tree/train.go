@@ -71,14 +71,14 @@ func (k *Cursor) read(c *r2.Co, l *Leaf) bool {
 // seek walks to the inner node above the leaf that from is routed to.
 func (k *Cursor) seek(c *r2.Co) {
 	t := k.t
-	w := t.take()
+	w := t.allocWork()
 	c.HTM(&t.lock, func(r *r2.Region) {
 		t.descend(r, k.from, w)
 		k.number = w.path[1]
 		copy(k.line, r.Load(t.InnerAddr(k.number), record.LineBytes))
 		t.inner.read(w.data, &k.above)
 	})
-	t.give(w)
+	t.freeWork(w)
 }
 
 // load reads header and keys line by line, the incarnation first.

@@ -9,8 +9,8 @@ import (
 	"drtmx/engine/experiment"
 )
 
-// TellIdle says which of the knobs that a person turned do nothing, see experiment.Idle; of several systems, in none.
-func TellIdle(w io.Writer, spec experiment.Spec, names []string, axes ...experiment.Axis) {
+// WarnIdle says which of the knobs that a person turned do nothing, see experiment.Idle; of several systems, in none.
+func WarnIdle(w io.Writer, spec experiment.Spec, names []string, axes ...experiment.Axis) {
 	list, err := spec.Each()
 	if err != nil {
 		return // said elsewhere

@@ -44,11 +44,11 @@ func (f *LabFlags) Open(cmd *cobra.Command) (*cluster.Lab, error) {
 	if err := f.check(); err != nil || f.Server == "" {
 		return nil, err
 	}
-	return cluster.OpenLab(cmd.Context(), f.Options(Teller(cmd.ErrOrStderr())))
+	return cluster.OpenLab(cmd.Context(), f.Options(LineWriter(cmd.ErrOrStderr())))
 }
 
-// Teller writes lines.
-func Teller(w io.Writer) func(string) {
+// LineWriter gives a function that writes lines to w, each under the name of the program.
+func LineWriter(w io.Writer) func(string) {
 	return func(line string) { fmt.Fprintln(w, "drtmx: "+line) }
 }
 

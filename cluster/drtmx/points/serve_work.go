@@ -44,7 +44,7 @@ func ServeWorkCommand() *cobra.Command {
 				}
 				o.Dir = filepath.Join(base, "drtmx", "work")
 			}
-			ctx, stop := ending(cmd.Context(), untilEOF)
+			ctx, stop := withStdinEOF(cmd.Context(), untilEOF)
 			defer stop()
 			return serveWork(ctx, cmd, o)
 		},
@@ -73,7 +73,7 @@ func serveWork(ctx context.Context, cmd *cobra.Command, o server.Options) error 
 	if _, err := fmt.Fprintln(cmd.OutOrStdout(), s.URL()); err != nil {
 		return err
 	}
-	say := cli.Teller(cmd.ErrOrStderr())
+	say := cli.LineWriter(cmd.ErrOrStderr())
 	say("serving points and results in " + o.Dir)
 	if o.Creds != "" && o.Cert == "" {
 		say("connections are not encrypted: add --tls-cert and --tls-key where the network is not trusted")
@@ -105,7 +105,7 @@ func workGCCommand() *cobra.Command {
 			if age < 0 {
 				return &experiment.SpecError{Field: "older", Value: age.String(), Rule: "must not be negative", Next: "such as --older 24h; 0 removes all"}
 			}
-			q, err := work.Dial(cmd.Context(), f.Options(cli.Teller(cmd.ErrOrStderr())))
+			q, err := work.Dial(cmd.Context(), f.Options(cli.LineWriter(cmd.ErrOrStderr())))
 			if err != nil {
 				return err
 			}

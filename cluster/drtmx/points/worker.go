@@ -48,8 +48,8 @@ func WorkerCommand() *cobra.Command {
 			if lost < time.Second || lost > time.Hour {
 				return &experiment.SpecError{Field: "lost-after", Value: lost.String(), Rule: "must be from 1s to 1h", Next: "such as --lost-after 15s"}
 			}
-			say := cli.Teller(cmd.ErrOrStderr())
-			ctx, stop := ending(cmd.Context(), untilEOF)
+			say := cli.LineWriter(cmd.ErrOrStderr())
+			ctx, stop := withStdinEOF(cmd.Context(), untilEOF)
 			defer stop()
 			o := f.Options(say)
 			o.AckWait = lost
@@ -122,8 +122,8 @@ func parseBytes(text string) (int64, bool) {
 	return int64(x * float64(unit)), true
 }
 
-// ending is a context that also ends with standard input, if wanted.
-func ending(ctx context.Context, untilEOF bool) (context.Context, context.CancelFunc) {
+// withStdinEOF is a context that also ends with standard input, if wanted.
+func withStdinEOF(ctx context.Context, untilEOF bool) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	if untilEOF {
 		go func() {

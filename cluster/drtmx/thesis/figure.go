@@ -208,7 +208,7 @@ func (f *figureFlags) compute(cmd *cobra.Command, ids []string, set experiment.K
 	b := progress.New(cmd.ErrOrStderr(), "figures")
 	defer b.End()
 	defer cli.FollowLab(cmd.Context(), f.on, b)()
-	shares := shares{of: make([]float64, len(ids)), tell: b.Update}
+	shares := shares{of: make([]float64, len(ids)), report: b.Update}
 	done, errs := make([]*figures.Figure, len(ids)), make([]error, len(ids))
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
@@ -240,9 +240,9 @@ func (f *figureFlags) compute(cmd *cobra.Command, ids []string, set experiment.K
 
 // shares are how far each of several works is.
 type shares struct {
-	mu   sync.Mutex
-	of   []float64
-	tell func(done, total int)
+	mu     sync.Mutex
+	of     []float64
+	report func(done, total int)
 }
 
 func (s *shares) set(i, done, total int) {
@@ -256,7 +256,7 @@ func (s *shares) set(i, done, total int) {
 	for _, x := range s.of {
 		sum += x
 	}
-	s.tell(int(whole*sum/float64(len(s.of))), whole)
+	s.report(int(whole*sum/float64(len(s.of))), whole)
 }
 
 // recipe finds a figure, whose runs the lab computes if there is one.

@@ -19,7 +19,7 @@ var lockFigures = curvePanels("4-3", "Primitives of the lock in the validation p
 			return []figure.Claim{
 				tput.Ahead("f4-3-order", "ATOMIC gives a higher throughput than an RPC that locks", figure.Pair{Above: n(oneSided), Below: n(twoSided)}, true, figure.Everywhere),
 				lat.Ahead("f4-3-order-lat", "and a lower median latency", figure.Pair{Above: n(twoSided), Below: n(oneSided)}, true, figure.Everywhere),
-				f.Trips("s4-valid-rtt", "lock and check of a record are one round trip", n(oneSided), "lock", 1),
+				f.RoundTrips("s4-valid-rtt", "lock and check of a record are one round trip", n(oneSided), "lock", 1),
 			}
 		}
 		return variants(f, workload, claims)

@@ -30,7 +30,7 @@ var commitFigures = curvePanels("4-4", "Primitives of the commit phase", "4.3.3"
 				figure.AllOf("f4-4-order-pa", "with passive ACK two-sided is faster",
 					tput.Ahead("", "throughput", figure.Pair{Above: n(twoSidedPA), Below: n(oneSidedPA)}, true, figure.Everywhere), lat.Ahead("", "latency", figure.Pair{Above: n(oneSidedPA), Below: n(twoSidedPA)}, true, figure.Everywhere)),
 				tput.Ahead("f4-4-pa-two", "passive ACK saves two-sided commits what replies cost", figure.Pair{Above: n(twoSidedPA), Below: n(twoSided)}, true, figure.Everywhere),
-				f.Trips("s4-commit-rtt", "a commit is one round trip, one-sided too", n(oneSided), "commit", 1),
+				f.RoundTrips("s4-commit-rtt", "a commit is one round trip, one-sided too", n(oneSided), "commit", 1),
 			}
 		}
 		return variants(f, workload, claims)

@@ -18,7 +18,7 @@ var loggingFigures = curvePanels("4-5", "Primitives of the logging phase", "4.3.
 			return []figure.Claim{
 				tput.Ahead(id, "one-sided logging always has a higher throughput", figure.Pair{Above: n(oneSided), Below: n(twoSided)}, true, figure.Everywhere).As(figure.Times),
 				lat.Ahead("f4-5-order", "and a lower median latency", figure.Pair{Above: n(twoSided), Below: n(oneSided)}, true, figure.Everywhere),
-				f.Trips("s4-log-rtt", "one-sided logging is one round trip", n(oneSided), "logging", 1),
+				f.RoundTrips("s4-log-rtt", "one-sided logging is one round trip", n(oneSided), "logging", 1),
 			}
 		}
 		return variants(f, workload, claims)

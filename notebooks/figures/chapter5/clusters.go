@@ -178,7 +178,7 @@ func reaches(f *figure.Figure, id, text string, line, of string, share float64) 
 	}
 	_, least := figure.Extremes(rs)
 	v := 100 * least.Value
-	c.Measured, c.Status, c.Why = &v, figure.Side(least.Value-share, least.Half), "least: "+f.Because(least)
+	c.Measured, c.Status, c.Why = &v, figure.NotBelowZero(least.Value-share, least.Half), "least: "+f.Because(least)
 	return c
 }
 

@@ -77,7 +77,7 @@ func oracleClaims(f *figure.Figure) []figure.Claim {
 			c := figure.Claim{ID: x.id, Claim: x.text, Reference: fmt.Sprint(x.reference), Unit: f.Y.Unit}
 			c = c.Judged(f, p, x.reference)
 			if x.id == "f5-6a-globalcnt" {
-				c.Status = figure.Side(x.reference-p.Y, p.CI95)
+				c.Status = figure.NotBelowZero(x.reference-p.Y, p.CI95)
 			}
 			out = append(out, c)
 		}
@@ -160,7 +160,7 @@ func dropClaims(f *figure.Figure) []figure.Claim {
 	}
 	v := 100 * (1 - rs[0].Value)
 	return []figure.Claim{{ID: "f5-6b-drop-tpcc", Claim: "at the time of TPC-C it costs more than 80 %", Reference: fmt.Sprint(published), Measured: &v, Unit: "%",
-		Status: figure.Side(v-published, 100*rs[0].Half), Why: f.Because(rs[0])}}
+		Status: figure.NotBelowZero(v-published, 100*rs[0].Half), Why: f.Because(rs[0])}}
 }
 
 func halfClaims(f *figure.Figure) []figure.Claim {

@@ -384,8 +384,8 @@ func (b *BandClaim) text(ranged bool) string {
 	return b.Status
 }
 
-// Told is the band of a claim in words, "" if there is none.
-func (c *Claim) Told() string {
+// BandText is the band of a claim in words, "" if there is none.
+func (c *Claim) BandText() string {
 	if c.Band == nil {
 		return ""
 	}

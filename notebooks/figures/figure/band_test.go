@@ -32,8 +32,8 @@ func TestBandOfSeveralCosts(t *testing.T) {
 	if p.Band == nil || p.Band.Cost != "hardware.wire.switch" || p.Band.Fewer.Y >= p.Y || p.Band.More.Y <= p.Y {
 		t.Errorf("%+v of %+v", p.Band, p)
 	}
-	if c.Band == nil || c.Band.Cost != "hardware.wire.switch" || c.Band.Factor != 2 || !strings.Contains(c.Told(), "with 1/2 and 2 of the switch's time") {
-		t.Errorf("%+v, %s", c.Band, c.Told())
+	if c.Band == nil || c.Band.Cost != "hardware.wire.switch" || c.Band.Factor != 2 || !strings.Contains(c.BandText(), "with 1/2 and 2 of the switch's time") {
+		t.Errorf("%+v, %s", c.Band, c.BandText())
 	}
 	for _, says := range []string{"coordinator.scale from 1/1.05 to 1.05", "hardware.wire.switch from 1/2 to 2"} {
 		if !strings.Contains(f.String(), says) {

@@ -169,8 +169,8 @@ func (f *Figure) Cycles(c Claim, less, more Point) Claim {
 	return f.Settled(out, less, more)
 }
 
-// Trips is a claim that a phase takes no more round trips, of a line under its least load.
-func (f *Figure) Trips(id, text, line, phase string, reference float64) Claim {
+// RoundTrips is a claim that a phase takes no more round trips, of a line under its least load.
+func (f *Figure) RoundTrips(id, text, line, phase string, reference float64) Claim {
 	c := Claim{ID: id, Claim: text, Reference: fmt.Sprint(reference), Unit: "round trips"}
 	points := f.Line(line).Points
 	if len(points) == 0 {

@@ -28,9 +28,9 @@ func TestClaims4(t *testing.T) {
 		{lat.Ahead("c", "", figure.Pair{"C", "A"}, true, func(float64) bool { return false }), figure.Undecided},
 		{tput.Tops("c", "", figure.Pair{"A", "C"}), figure.Holds},
 		{tput.Tops("c", "", figure.Pair{"C", "A"}), figure.Contradicted},
-		{f.Trips("c", "", "A", "execution", 10), figure.Holds},
-		{f.Trips("c", "", "A", "execution", 5), figure.Contradicted},
-		{f.Trips("c", "", "A", "logging", 1), figure.Contradicted}, // none at all
+		{f.RoundTrips("c", "", "A", "execution", 10), figure.Holds},
+		{f.RoundTrips("c", "", "A", "execution", 5), figure.Contradicted},
+		{f.RoundTrips("c", "", "A", "logging", 1), figure.Contradicted}, // none at all
 		{figure.AllOf("c", "", figure.Claim{Status: figure.Holds}, figure.Claim{Status: figure.Undecided}), figure.Undecided},
 		{figure.AllOf("c", "", figure.Claim{Status: figure.Contradicted}, figure.Claim{Status: figure.Undecided}), figure.Contradicted},
 	} {

@@ -236,7 +236,7 @@ func (f *Figure) Caption() string {
 		if g.Load > 0 {
 			at = fmt.Sprintf("%s (%.4g %s, at paper scale %.4g)", Coroutines(g.Load), g.X, f.X.Unit, g.PaperX)
 		}
-		s += fmt.Sprintf("; %s at %s is %s paper scale's (%.4g for %.4g %s)", g.Series, at, off(f.PaperGap), g.Here, g.Paper, f.Y.Unit)
+		s += fmt.Sprintf("; %s at %s is %s paper scale's (%.4g for %.4g %s)", g.Series, at, off(f.PaperGap), g.OwnScale, g.Paper, f.Y.Unit)
 	}
 	if t := knobText(f.Set); t != "" {
 		s += "; with " + t
@@ -288,7 +288,7 @@ func (f *Figure) String() string {
 			}
 			told = why
 		}
-		f.tell(&b, &c)
+		f.writeClaim(&b, &c)
 	}
 	return b.String()
 }

@@ -126,12 +126,12 @@ type Point struct {
 
 // Gap is the point that is compared with paper scale.
 type Gap struct {
-	Series string  `json:"series"`
-	X      float64 `json:"x"`
-	Here   float64 `json:"here"`
-	Paper  float64 `json:"paper"`
-	Run    int     `json:"run"` // the run at paper scale
-	Name   string  `json:"name,omitempty"`
+	Series   string  `json:"series"`
+	X        float64 `json:"x"`
+	OwnScale float64 `json:"here"`
+	Paper    float64 `json:"paper"`
+	Run      int     `json:"run"` // the run at paper scale
+	Name     string  `json:"name,omitempty"`
 	// Of curves: the load of both points, and X at paper scale.
 	Load   int     `json:"load,omitempty"`
 	PaperX float64 `json:"paper_x,omitempty"`

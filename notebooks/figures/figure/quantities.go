@@ -75,14 +75,14 @@ func Judge(s *published.System, value, half, reference float64) string {
 	case s.Bound == "":
 		return Near(value, half, reference)
 	case s.Bound == published.AtMost: // as at least, from the other side
-		return Side(reference+limit-value, half)
+		return NotBelowZero(reference+limit-value, half)
 	default:
-		return Side(value-(reference-limit), half)
+		return NotBelowZero(value-(reference-limit), half)
 	}
 }
 
-// Side is the verdict that a number with an interval is not below 0.
-func Side(value, half float64) string {
+// NotBelowZero is the verdict that a number with an interval is not below 0.
+func NotBelowZero(value, half float64) string {
 	switch {
 	case value-half >= 0:
 		return Holds

@@ -80,7 +80,7 @@ const EmptyRPC = "f4-3-two-peak"
 // axes.
 func (f *Figure) relative(c Claim) (out []Reference) {
 	for _, e := range c.relative {
-		if r, ok := e.place(f); ok {
+		if r, ok := e.referencePoint(f); ok {
 			r.ID, r.Text, r.Section = c.ID, c.Claim, f.Section
 			out = append(out, r)
 		}

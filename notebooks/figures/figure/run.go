@@ -285,7 +285,7 @@ func (r *Recipe) compare(f *Figure, results []*result.Result) {
 	pt, own := p.find(p.Gap)
 	y, _ := pt.Read(results[n])
 	here, _ := pt.Read(results[own])
-	f.GapAt = &Gap{Series: p.Gap.Series, X: p.Gap.X, Here: here, Paper: y, Run: n, Name: pt.Name}
+	f.GapAt = &Gap{Series: p.Gap.Series, X: p.Gap.X, OwnScale: here, Paper: y, Run: n, Name: pt.Name}
 	if pt.Along != nil {
 		f.GapAt.Load = load(results[own])
 		f.GapAt.X, _ = pt.Along(results[own])

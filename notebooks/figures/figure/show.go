@@ -29,7 +29,7 @@ func (r *Recipe) Compare() {
 	}
 	over := func(f *Figure) charts.Bundle { return (&Comparison{base, f}).SimpleRender() }
 	d.show(over(r.watch(Quick, func(done, total int, soFar func() *Figure) {
-		d.tell(done, total, func() charts.Bundle { return over(soFar()) })
+		d.showThrottled(done, total, func() charts.Bundle { return over(soFar()) })
 	})))
 }
 
@@ -47,12 +47,12 @@ type display struct {
 }
 
 func (d *display) soFar(done, total int, f func() *Figure) {
-	d.tell(done, total, func() charts.Bundle { return f().SimpleRender() })
+	d.showThrottled(done, total, func() charts.Bundle { return f().SimpleRender() })
 }
 
-// tell shows what there is, unless it did so a moment ago or all will be there at
+// showThrottled shows what there is, unless it did so a moment ago or all will be there at
 // once. What runs report comes from one goroutine at a time.
-func (d *display) tell(done, total int, b func() charts.Bundle) {
+func (d *display) showThrottled(done, total int, b func() charts.Bundle) {
 	if done < total && time.Since(d.drawn) >= drawnEvery && charts.HasFrontend() {
 		d.show(b())
 	}

@@ -89,9 +89,9 @@ func (c *Claim) expects(p published.System, q Quantity) {
 	}
 }
 
-// place is the expected point on the axes of a figure: where the line's own point is,
+// referencePoint is the expected point on the axes of a figure: where the line's own point is,
 // but for the axis of what is compared.
-func (e *expected) place(f *Figure) (Reference, bool) {
+func (e *expected) referencePoint(f *Figure) (Reference, bool) {
 	name, base, own, value := e.Above, e.Below, e.A, e.B.Y*e.back(e.published)
 	if e.ofBelow {
 		name, base, own, value = e.Below, e.Above, e.B, e.A.Y/e.back(e.published)

@@ -47,8 +47,8 @@ func (f *Figure) Split() bool {
 // verdictWidth is that of a verdict in text.
 const verdictWidth = 16
 
-// tell writes a claim: its verdicts side by side, what both say, and why unless it holds.
-func (f *Figure) tell(b *strings.Builder, c *Claim) {
+// writeClaim writes a claim: its verdicts side by side, what both say, and why unless it holds.
+func (f *Figure) writeClaim(b *strings.Builder, c *Claim) {
 	b.WriteByte('\n')
 	for _, s := range c.AllStates() {
 		fmt.Fprintf(b, "%-*s", verdictWidth, c.Mark(s.Status))
@@ -60,7 +60,7 @@ func (f *Figure) tell(b *strings.Builder, c *Claim) {
 	if s := c.States; len(s) > 1 && s[1].Says != "" {
 		fmt.Fprintf(b, " (%s: %s)", s[1].Name, s[1].Own())
 	}
-	b.WriteString(c.Told())
+	b.WriteString(c.BandText())
 	if c.First != "" {
 		fmt.Fprintf(b, "; first predicted %s", c.First)
 	}
@@ -116,7 +116,7 @@ func (f *Figure) claimTable() string {
 	fmt.Fprintf(&b, `<th %s>because</th></tr>`, left)
 	for i := range f.Claims {
 		c := &f.Claims[i]
-		numbers := cmp.Or(c.Says, c.MeasuredText()) + c.Told()
+		numbers := cmp.Or(c.Says, c.MeasuredText()) + c.BandText()
 		if c.First != "" {
 			numbers += "; first predicted " + c.First
 		}

@@ -225,8 +225,8 @@ func (g *Gallery) at(id string) int {
 	return slices.IndexFunc(g.list, func(x job.FigureInfo) bool { return x.ID == id })
 }
 
-// there says that a figure's page has its picture.
-func (g *Gallery) there(id string) bool {
+// computed says that a figure's page has its picture.
+func (g *Gallery) computed(id string) bool {
 	e, ok := g.state.Figures[id]
 	return ok && e.Failed == ""
 }
@@ -234,7 +234,7 @@ func (g *Gallery) there(id string) bool {
 // Count is how many figures there are, and how many there could be.
 func (g *Gallery) Count() (there, all int) {
 	for _, x := range g.list {
-		if g.there(x.ID) {
+		if g.computed(x.ID) {
 			there++
 		}
 	}

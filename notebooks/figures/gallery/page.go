@@ -141,7 +141,7 @@ type shownIndex struct {
 	Style          template.CSS
 	Scale, Command string
 	Code           string
-	There, All     int
+	Computed, All  int
 	Verdicts       job.Verdicts
 	Missing        []job.FigureInfo
 	Chapters       []shownChapter
@@ -149,7 +149,7 @@ type shownIndex struct {
 
 type shownChapter struct {
 	N        int
-	There    int
+	Computed int
 	Verdicts job.Verdicts
 	Figures  []shownCard
 }
@@ -158,7 +158,7 @@ type shownChapter struct {
 type shownCard struct {
 	job.FigureInfo
 	Sketch   template.HTML
-	There    bool
+	Computed bool
 	Failed   bool
 	Older    string // the version of the code that made it, if it is another one
 	Verdicts job.Verdicts
@@ -171,18 +171,18 @@ func (c shownCard) Claims() bool { return c.Verdicts != job.Verdicts{} || c.With
 // index writes the index.
 func (g *Gallery) index() error {
 	x := shownIndex{Style: template.CSS(style), Scale: g.o.Scale, Command: g.command(), Code: code.Build()}
-	x.There, x.All = g.Count()
+	x.Computed, x.All = g.Count()
 	for _, info := range g.list {
 		if len(x.Chapters) == 0 || x.Chapters[len(x.Chapters)-1].N != info.Chapter {
 			x.Chapters = append(x.Chapters, shownChapter{N: info.Chapter})
 		}
 		c := &x.Chapters[len(x.Chapters)-1]
-		e, card := g.state.Figures[info.ID], shownCard{FigureInfo: info, There: g.there(info.ID)}
+		e, card := g.state.Figures[info.ID], shownCard{FigureInfo: info, Computed: g.computed(info.ID)}
 		sketch := e.Sketch
 		switch {
-		case card.There:
+		case card.Computed:
 			card.Verdicts, card.Withheld = e.Verdicts, e.Withheld
-			c.There++
+			c.Computed++
 			add(&c.Verdicts, e.Verdicts)
 			if !info.Instant { // its claims are those of the others
 				add(&x.Verdicts, e.Verdicts)

@@ -115,7 +115,7 @@ var verdictText = map[string]string{
 func facts(c *figure.Claim) string {
 	var list []string
 	if c.Says != "" {
-		list = append(list, c.Says+c.Told())
+		list = append(list, c.Says+c.BandText())
 	}
 	if c.First != "" {
 		list = append(list, "first predicted "+c.First)
@@ -146,7 +146,7 @@ func publishedNumber(c *figure.Claim) string {
 }
 
 // publishedRow is a number of the thesis, and what it is here.
-type publishedRow struct{ ID, Text, Published, Here, Section string }
+type publishedRow struct{ ID, Text, Published, Measured, Section string }
 
 // publishedPart are these numbers, beside what was measured if it was; none if there are none.
 func publishedPart(f *figure.Figure, measured bool) []job.FigurePart {
@@ -171,7 +171,7 @@ func publishedRows(f *figure.Figure) (out []publishedRow) {
 		}
 		row := publishedRow{ID: c.ID, Text: c.Claim, Published: publishedNumber(c), Section: sectionOf(f, c.ID)}
 		if v := c.Predicted(); v.Compared() != "" {
-			row.Here = prediction.UnitOf(strings.ReplaceAll(v.Compared(), "..", " to "), c.Unit)
+			row.Measured = prediction.UnitOf(strings.ReplaceAll(v.Compared(), "..", " to "), c.Unit)
 		}
 		out = append(out, row)
 	}

@@ -60,7 +60,7 @@ func (t *tree) Update(c *r2.Co, key uint64, value []byte) bool {
 // keep makes what a node has of a value: the value, or the address of a row with it.
 func (t *tree) keep(c *r2.Co, value []byte) (v uint64) {
 	if t.rows != nil {
-		row, ok := t.rows.take()
+		row, ok := t.rows.alloc()
 		if !ok {
 			panic(fmt.Sprintf("masstree: machine %d at %d ps: all rows wait for operations to end", t.machine, c.Now()))
 		}
@@ -92,13 +92,13 @@ func (t *tree) Insert(c *r2.Co, key uint64, value []byte) (bool, error) {
 		t.splitBorder(c, a, b, w, place, key, v)
 		return true, nil
 	}
-	t.place(c, a, b, w, place, key, v)
+	t.insertInBorder(c, a, b, w, place, key, v)
 	return true, nil
 }
 
-// place puts a key into a locked border node that has room, and gives the node free. A reader that found another key in
+// insertInBorder puts a key into a locked border node that has room, and gives the node free. A reader that found another key in
 // the slot before must not take the value for that one's: slots that were in use before count in the version.
-func (t *tree) place(c *r2.Co, a r2.Addr, b []byte, w uint64, place int, key, v uint64) {
+func (t *tree) insertInBorder(c *r2.Co, a r2.Addr, b []byte, w uint64, place int, key, v uint64) {
 	if count(w) > 0 && w&splitting == 0 {
 		w = setCount(t.mark(c, a, w, inserting), 0)
 	}

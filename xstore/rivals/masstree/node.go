@@ -84,7 +84,7 @@ func findChild(c *r2.Co, b []byte, w, key uint64) int {
 	for i < n && key >= interiorKey(b, i) {
 		i++
 	}
-	service.Searched(c, min(i+1, n))
+	service.ChargeSearch(c, min(i+1, n))
 	return i
 }
 
@@ -95,7 +95,7 @@ func find(c *r2.Co, b []byte, key uint64) (place, slot int, found bool) {
 	for place < n && keyAt(b, p.slot(place)) < key {
 		place++
 	}
-	service.Searched(c, min(place+1, n))
+	service.ChargeSearch(c, min(place+1, n))
 	if place < n && keyAt(b, p.slot(place)) == key {
 		return place, p.slot(place), true
 	}

@@ -148,7 +148,7 @@ func (s *scanned) from(c *r2.Co, b []byte, key uint64) {
 			s.n++
 		}
 	}
-	service.Searched(c, p.n())
+	service.ChargeSearch(c, p.n())
 }
 
 // second reads the values, a moment later than the keys, and the version at that moment.

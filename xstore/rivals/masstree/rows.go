@@ -58,8 +58,8 @@ func (r *rows) leave(c *r2.Co) {
 	}
 }
 
-// alloc gives a row whose address no reader may have.
-func (r *rows) take() (r2.Addr, bool) {
+// alloc returns a row whose address no reader may have.
+func (r *rows) alloc() (r2.Addr, bool) {
 	oldest := idle
 	for _, at := range r.begun {
 		oldest = min(oldest, at)

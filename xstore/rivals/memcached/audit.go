@@ -43,7 +43,7 @@ func (t *cache) audit(bad func(string)) {
 		say("%d items in chains, %d keys", items, t.live)
 	}
 	free := uint64(0)
-	for item := r2.Addr(t.word(t.free())); item != 0 && free <= t.next; item = r2.Addr(t.word(item + atNext)) {
+	for item := r2.Addr(t.word(t.freeList())); item != 0 && free <= t.next; item = r2.Addr(t.word(item + atNext)) {
 		free++
 	}
 	if t.live+free != t.next {

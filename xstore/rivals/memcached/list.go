@@ -25,9 +25,9 @@ var lock = func(c *r2.Co, a r2.Addr) {
 var unlock = func(c *r2.Co, a r2.Addr) { c.Store64(a, 0) }
 
 // Words of the list.
-func (t *cache) first() r2.Addr { return t.list + listLine }
-func (t *cache) last() r2.Addr  { return t.list + listLine + 8 }
-func (t *cache) free() r2.Addr  { return t.list + listLine + 16 }
+func (t *cache) first() r2.Addr    { return t.list + listLine }
+func (t *cache) last() r2.Addr     { return t.list + listLine + 8 }
+func (t *cache) freeList() r2.Addr { return t.list + listLine + 16 }
 
 // lockList takes the lock of the list, which an operation that holds the one lock there is has.
 func (t *cache) lockList(c *r2.Co) {
@@ -69,10 +69,10 @@ func (t *cache) link(c *r2.Co, item r2.Addr) {
 	c.Store64(t.first(), uint64(item))
 }
 
-// take gives a free chunk.
-func (t *cache) take(c *r2.Co) (item r2.Addr) {
-	if item = r2.Addr(c.Load64(t.free())); item != 0 {
-		c.Store64(t.free(), c.Load64(item+atNext))
+// alloc returns a free chunk.
+func (t *cache) alloc(c *r2.Co) (item r2.Addr) {
+	if item = r2.Addr(c.Load64(t.freeList())); item != 0 {
+		c.Store64(t.freeList(), c.Load64(item+atNext))
 		return item
 	}
 	if t.next == t.items.Room() {
@@ -82,8 +82,8 @@ func (t *cache) take(c *r2.Co) (item r2.Addr) {
 	return t.items.At(t.next - 1)
 }
 
-// give takes a chunk back.
-func (t *cache) give(c *r2.Co, item r2.Addr) {
-	c.Store64(item+atNext, c.Load64(t.free()))
-	c.Store64(t.free(), uint64(item))
+// free puts a chunk back on the free list.
+func (t *cache) free(c *r2.Co, item r2.Addr) {
+	c.Store64(item+atNext, c.Load64(t.freeList()))
+	c.Store64(t.freeList(), uint64(item))
 }

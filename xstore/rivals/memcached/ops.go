@@ -31,7 +31,7 @@ func (t *cache) find(c *r2.Co, bucket r2.Addr, key uint64) (item, from r2.Addr) 
 			return 0, from
 		}
 		found := wire.Get64(c.Load(item, atValue)[atKey:]) == key
-		service.Searched(c, 1)
+		service.ChargeSearch(c, 1)
 		if found {
 			return item, from
 		}
@@ -62,7 +62,7 @@ func (t *cache) Get(c *r2.Co, key uint64, value []byte) bool {
 // fill writes an item that is in no chain yet.
 func (t *cache) fill(c *r2.Co, chain, key uint64, value []byte) (item r2.Addr) {
 	t.lockList(c)
-	item = t.take(c)
+	item = t.alloc(c)
 	t.unlockList(c)
 	c.Store64(item+atChain, chain)
 	c.Store64(item+atUsed, now(c))
@@ -81,7 +81,7 @@ func (t *cache) Update(c *r2.Co, key uint64, value []byte) bool {
 		t.lockList(c)
 		t.unlink(c, old)
 		t.link(c, item)
-		t.give(c, old)
+		t.free(c, old)
 		t.unlockList(c)
 	}
 	unlock(c, mutex)
@@ -116,7 +116,7 @@ func (t *cache) Delete(c *r2.Co, key uint64) bool {
 		c.Store64(from, c.Load64(item+atChain))
 		t.lockList(c)
 		t.unlink(c, item)
-		t.give(c, item)
+		t.free(c, item)
 		t.unlockList(c)
 	}
 	unlock(c, mutex)

@@ -107,7 +107,7 @@ func (x *client) model(p *part, i int, key uint64) *segment {
 	at := k.models + r2.Addr(i*p.modelRoom)
 	x.c.Touch(at, blobHeader)
 	low, high := 0, (blobHeader+m.model.Bytes()+lineBytes-1)/lineBytes
-	for want := m.place(key) * high / (places * m.leaves); high-low > 1; {
+	for want := m.predict(key) * high / (places * m.leaves); high-low > 1; {
 		middle := (low + high) / 2
 		x.c.Touch(at+r2.Addr(middle*lineBytes%p.modelRoom), lineBytes)
 		if middle <= want {
@@ -306,6 +306,6 @@ func (x *client) Get(key uint64, value []byte) (found bool, err error) {
 
 // search is the local search of a leaf, whose keys are in order: by halves, as far as a core's time goes.
 func (x *client) search(n node, key uint64) (i int, ok bool) {
-	service.Searched(x.c, bits.Len(uint(n.count())))
+	service.ChargeSearch(x.c, bits.Len(uint(n.count())))
 	return n.find(&x.s.layout, key)
 }

@@ -49,20 +49,20 @@ func train(lows fences, high uint64, err int) *segment {
 		if g+1 < len(lows) {
 			last = lows[g+1] - 1
 		}
-		s.above = max(s.above, places*g-s.place(lows[g]))
-		s.below = max(s.below, s.place(last)-(places*g+places-1))
+		s.above = max(s.above, places*g-s.predict(lows[g]))
+		s.below = max(s.below, s.predict(last)-(places*g+places-1))
 	}
 	return s
 }
 
-// place is the prediction. The model was trained with shares at the middle of each leaf's rank, which is half a leaf too high.
-func (s *segment) place(key uint64) int {
+// predict is the prediction. The model was trained with shares at the middle of each leaf's rank, which is half a leaf too high.
+func (s *segment) predict(key uint64) int {
 	return int(math.Floor(float64(s.model.Predict(key)*float64(places*s.leaves)))) - places/2
 }
 
 // span are the first and last leaf of the table that may have a key.
 func (s *segment) span(key uint64) (first, last int) {
-	at := s.place(key)
+	at := s.predict(key)
 	first, last = (at-s.below)>>4, (at+s.above)>>4
 	return min(max(first, 0), s.leaves-1), min(max(last, 0), s.leaves-1)
 }

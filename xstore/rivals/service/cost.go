@@ -11,8 +11,8 @@ const (
 	cyclesPerNode = 15
 )
 
-// Searched charges the search of one node in which so many keys were compared.
-func Searched(c *r2.Co, keys int) { c.Compute(cyclesPerNode + cyclesPerKey*keys) }
+// ChargeSearch charges the search of one node in which so many keys were compared.
+func ChargeSearch(c *r2.Co, keys int) { c.Compute(cyclesPerNode + cyclesPerKey*keys) }
 
 // Pause is what a core that finds a lock taken waits before it looks again: the pause instruction, some 10 cycles before
 // Skylake (Intel, optimization reference manual).

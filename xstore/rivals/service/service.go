@@ -91,8 +91,8 @@ func (v *Service) Handle(what string, f Serve) (op uint8) {
 	return op
 }
 
-// Mine says that a request has the right length, n bytes, and begins with a key of an instance.
-func (v *Service) Mine(in int, req []byte, n int) (key uint64, ok bool) {
+// ParseKey reads the key that a request begins with; ok says that the request has n bytes and that the key belongs to the instance.
+func (v *Service) ParseKey(in int, req []byte, n int) (key uint64, ok bool) {
 	if len(req) != n {
 		return 0, false
 	}
@@ -101,7 +101,7 @@ func (v *Service) Mine(in int, req []byte, n int) (key uint64, ok bool) {
 }
 
 func (v *Service) serveGet(c *r2.Co, in int, req, rep []byte) int {
-	key, ok := v.Mine(in, req, keyBytes)
+	key, ok := v.ParseKey(in, req, keyBytes)
 	switch {
 	case !ok:
 		return reply(rep, Bad)
@@ -112,7 +112,7 @@ func (v *Service) serveGet(c *r2.Co, in int, req, rep []byte) int {
 }
 
 func (v *Service) serveUpdate(c *r2.Co, in int, req, rep []byte) int {
-	key, ok := v.Mine(in, req, keyBytes+v.valueBytes)
+	key, ok := v.ParseKey(in, req, keyBytes+v.valueBytes)
 	if !ok {
 		return reply(rep, Bad)
 	}
@@ -120,7 +120,7 @@ func (v *Service) serveUpdate(c *r2.Co, in int, req, rep []byte) int {
 }
 
 func (v *Service) serveInsert(c *r2.Co, in int, req, rep []byte) int {
-	key, ok := v.Mine(in, req, keyBytes+v.valueBytes)
+	key, ok := v.ParseKey(in, req, keyBytes+v.valueBytes)
 	if !ok {
 		return reply(rep, Bad)
 	}
@@ -132,7 +132,7 @@ func (v *Service) serveInsert(c *r2.Co, in int, req, rep []byte) int {
 }
 
 func (v *Service) serveDelete(c *r2.Co, in int, req, rep []byte) int {
-	key, ok := v.Mine(in, req, keyBytes)
+	key, ok := v.ParseKey(in, req, keyBytes)
 	if !ok {
 		return reply(rep, Bad)
 	}

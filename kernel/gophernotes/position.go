@@ -47,15 +47,15 @@ func (s *session) annotate(x interface{}, run *interp.Run) interface{} {
 	if x == base.SigInterrupt {
 		return x
 	}
-	place := s.place(run)
+	place := s.positionOf(run)
 	if place == "" {
 		return x
 	}
 	return fmt.Errorf("%s: %v", place, x)
 }
 
-// place is the line that a goroutine's interpreted code has come to, "" if that is not known.
-func (s *session) place(run *interp.Run) string {
+// positionOf is the line that a goroutine's interpreted code has come to, "" if that is not known.
+func (s *session) positionOf(run *interp.Run) string {
 	if run == nil || run.CurrEnv == nil {
 		return ""
 	}
@@ -73,8 +73,8 @@ func (s *session) place(run *interp.Run) string {
 	return fmt.Sprintf("%s line %d", at.Filename, at.Line)
 }
 
-// Place implements charts.Placer: where interpreted code of the calling goroutine has come to.
-func (s *session) Place() (place string) {
+// Position implements charts.Positioner: where interpreted code of the calling goroutine has come to.
+func (s *session) Position() (place string) {
 	me := gls.GoID()
 	var mine *interp.Run
 	eachRun(s.stop.globals, func(goroutine uintptr, run *interp.Run) {
@@ -82,5 +82,5 @@ func (s *session) Place() (place string) {
 			mine = run
 		}
 	})
-	return s.place(mine)
+	return s.positionOf(mine)
 }
