@@ -72,17 +72,11 @@ func (cl *Cluster) AheadBytes(machine int, a Addr, n int) {
 }
 
 // AheadPost asks for the queue pair that leads to a machine.
-func (c *Co) AheadPost(m int) {
-	w := c.w
-	if i := m * w.cl.perPeer; i < len(w.rc) { // without RDMA there are none
-		sim.Prefetch(unsafe.Pointer(w.rc[i]))
-	}
-}
+func (c *Co) AheadPost(m int) { c.w.pairs.AheadPost(m) }
 
 const (
 	workerLines = 8 // of Worker: what every turn needs
 	coLines     = 4 // of Co: before its ledger
-	rcLines     = 4 // of the list of queue pairs: not of many machines'
 
 	// comingMax is how many completions of a turn are looked at.
 	comingMax = 16
@@ -109,17 +103,17 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 	}
 	waiters := false
 	for k := range comingMax {
-		id, ok := w.cq.Coming(k)
+		id, ok := w.pairs.CQ.Coming(k)
 		if !ok {
 			break
 		}
-		w.cq.AheadPoll(k)
+		w.pairs.CQ.AheadPoll(k)
 		if id&sendq.RecvFlag != 0 {
 			w.mc.mem.Ahead(w.buffers.RecvBuffer(int(id&^sendq.RecvFlag)), 2)
 			w.serving.Ahead()
 			continue
 		}
-		sim.Prefetch(unsafe.Pointer(cl.pairs.Of(id)))
+		sim.Prefetch(unsafe.Pointer(cl.pairs.All.Of(id)))
 		if n, ok := sendq.Waiter(id); ok {
 			sim.Prefetch(unsafe.Pointer(&cl.hints[n]))
 			waiters = true
@@ -127,12 +121,7 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 	}
 	if waiters {
 		w.ready.ahead()
-		if cap(w.dirty) > 0 {
-			sim.Prefetch(unsafe.Pointer(unsafe.SliceData(w.dirty)))
-		}
-		if len(w.rc) > 0 {
-			sim.PrefetchLines(unsafe.Pointer(unsafe.SliceData(w.rc)), min(rcLines, (len(w.rc)+7)/8))
-		}
+		w.pairs.AheadTurn()
 	}
 }
 
@@ -148,17 +137,17 @@ func (cl *Cluster) aheadCoroutines(a uint32) {
 		return
 	}
 	for k := range comingMax {
-		id, ok := w.cq.Coming(k)
+		id, ok := w.pairs.CQ.Coming(k)
 		if !ok {
 			return
 		}
 		if id&sendq.RecvFlag != 0 {
-			from := int(w.cq.Sender(k))
+			from := int(w.pairs.CQ.Sender(k))
 			sim.PrefetchLines(unsafe.Pointer(w.out[from]), channelLines)
 			w.aheadMessage(int(id&^sendq.RecvFlag), from)
 			continue
 		}
-		w.cq.AheadRelease(k)
+		w.pairs.CQ.AheadRelease(k)
 		if n, ok := sendq.Waiter(id); ok {
 			h := &cl.hints[n]
 			sim.PrefetchLines(unsafe.Pointer(h.co), coLines)
@@ -201,7 +190,7 @@ func (cl *Cluster) aheadUse(a uint32) {
 	}
 	messages := false
 	for k := range comingMax {
-		id, ok := w.cq.Coming(k)
+		id, ok := w.pairs.CQ.Coming(k)
 		if !ok {
 			break
 		}

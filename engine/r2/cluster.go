@@ -11,7 +11,7 @@ import (
 	"drtmx/engine/r2/config"
 	"drtmx/engine/r2/core"
 	"drtmx/engine/r2/datagram"
-	"drtmx/engine/r2/sendq"
+	"drtmx/engine/r2/queuepair"
 	"drtmx/engine/sim"
 )
 
@@ -84,8 +84,7 @@ type Cluster struct {
 	queues    []uint32 // numbers of the workers' completion queues, for lookAhead
 	hints     []hint   // of each coroutine, for lookAhead
 	cos       []*Co
-	pairs     sendq.Pairs
-	perPeer   int          // RC queue pairs of a worker to a machine
+	pairs     queuepair.System
 	polled    []fabric.CQE // see Worker.keep
 	list      List         // the open one: it is posted before its coroutine parks
 	single    bool         // every reply rings a doorbell of its own
@@ -118,20 +117,11 @@ type machine struct {
 	id         int
 	mem        *host.Memory
 	workers    []*Worker
-	contexts   []*fabric.Context // by RNIC; nil: every thread has its own
 	life       uint8
 	awake      bool   // its memory and RNICs are back since the last crash
 	recovering int    // threads that have to end their recovery before it is up
 	tries      int    // to be up
 	starts     uint32 // how often it was up again
-}
-
-// openContexts is what the machine's program does with the drivers when it starts.
-func (mc *machine) openContexts(f *fabric.Fabric) {
-	mc.contexts = nil
-	for _, n := range f.Machine(mc.id).NICs {
-		mc.contexts = append(mc.contexts, n.OpenContext())
-	}
 }
 
 // New builds the workers, their queue pairs and their buffers. Nothing runs
@@ -142,7 +132,8 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 		return nil, err
 	}
 	cl := &Cluster{sim: s, fab: f, cfg: c, tcp: f.TCP(), active: c.Coroutines, whole: datagram.Whole(c.MaxMessage - datagram.HeaderBytes), follows: follows,
-		polled: make([]fabric.CQE, c.PollBatch), perPeer: (c.EmulatedNodes + f.Machines() - 1) / f.Machines()}
+		polled: make([]fabric.CQE, c.PollBatch)}
+	cl.pairs = queuepair.System{Sim: s, Fab: f, RDMA: cl.tcp == nil, PerMachine: (c.EmulatedNodes + f.Machines() - 1) / f.Machines(), Depth: c.SendDepth, Random: c.RandomQP}
 	cl.cores = core.New(s, f, above{cl})
 	cl.kWork = s.Register("r2.work", func(a uint32) { cl.workers[a&0xffff].event(a >> 16) })
 	cl.lookAhead()
@@ -152,7 +143,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	for m := range f.Machines() {
 		mc := &machine{id: m, mem: f.Machine(m).Mem}
 		if c.SharedContext {
-			mc.openContexts(f)
+			cl.pairs.OpenContexts(m)
 		}
 		n := c.Threads
 		if c.PerMachine != nil {
@@ -193,7 +184,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 		for _, ch := range w.chans {
 			ch.address = ch.peer.ud.QP.Address()
 		}
-		cl.queues = append(cl.queues, w.cq.Number())
+		cl.queues = append(cl.queues, w.pairs.CQ.Number())
 		w.rest() // a worker without coroutines of its own serves requests too
 	}
 	return cl, cl.openRings()
@@ -339,7 +330,7 @@ func (cl *Cluster) Quiet() bool {
 		return false
 	}
 	for _, w := range cl.workers {
-		if w.Current != nil || w.next < len(w.batch) || w.ready.len() > 0 || len(w.dirty) > 0 {
+		if w.Current != nil || w.next < len(w.batch) || w.ready.len() > 0 || w.pairs.Dirty() {
 			return false
 		}
 		if len(w.tickets) > 0 || w.mailed {

@@ -74,7 +74,7 @@ func (cl *Cluster) Restart(m int) (up Time, err error) {
 		cl.kUp = cl.sim.Register("r2.up", func(a uint32) { cl.up(cl.machines[a]) })
 	}
 	mc.life, mc.tries = starting, 0
-	up = cl.sim.Now() + cl.cfg.ConnectTime*Time(cl.perPeer*len(cl.machines))
+	up = cl.sim.Now() + cl.cfg.ConnectTime*Time(cl.pairs.PerMachine*len(cl.machines))
 	cl.sim.At(up, cl.kUp, uint32(m))
 	return up, nil
 }
@@ -104,13 +104,14 @@ func (w *Worker) stop() {
 	clear(w.waiting.queue)
 	clear(w.waiting.idle)
 	w.waiting.queue, w.waiting.idle = w.waiting.queue[:0], w.waiting.idle[:0]
-	w.tickDue, w.ticking, w.full, w.fencing = false, false, false, false
+	w.tickDue, w.ticking, w.fencing = false, false, false
 	w.tickAt, w.patience = 0, datagram.Patience{}
 	w.batch, w.next, w.kept = nil, 0, w.kept[:0]
 	clear(w.ready.buf)
 	w.ready.head, w.ready.tail, w.running = 0, 0, false
 	clear(w.held)
-	w.dirty, w.held, w.refill = w.dirty[:0], w.held[:0], w.refill[:0]
+	w.pairs.Stop()
+	w.held, w.refill = w.held[:0], w.refill[:0]
 	w.unconfirmed = 0
 	for _, ch := range w.chans {
 		w.cl.open -= int(ch.next - ch.oldest)
@@ -214,8 +215,8 @@ func (cl *Cluster) awake(mc *machine) bool {
 // reconnect remakes all queue pairs from and to a machine, and begins its
 // conversations anew.
 func (cl *Cluster) reconnect(mc *machine) error {
-	if mc.contexts != nil {
-		mc.openContexts(cl.fab)
+	if cl.pairs.Contexts != nil {
+		cl.pairs.OpenContexts(mc.id)
 	}
 	for _, w := range cl.workers {
 		if w.mc == mc {
@@ -251,39 +252,18 @@ func (cl *Cluster) reconnect(mc *machine) error {
 // or before the machine's other threads.
 func (w *Worker) reopen() {
 	w.begin(w.cl.sim.Now())
-	clear(w.rc)
-	clear(w.cross)
-	w.cq = w.newCQ()
-	w.cl.queues[w.id] = w.cq.Number()
+	w.openPairs()
+	w.cl.queues[w.id] = w.pairs.CQ.Number()
 	w.buffers.Reset()
 }
 
 // forget leaves the queue pairs to a machine to their last completions.
 func (w *Worker) forget(mc *machine) {
-	for _, q := range w.pairsTo(mc.id) {
-		w.retire(q)
+	for _, q := range w.pairs.Drop(mc.id) {
+		if w.pairs.Retire(q) {
+			w.wake()
+		}
 	}
-	clear(w.pairsTo(mc.id))
-	w.retire(w.cross[mc.id])
-	w.cross[mc.id] = nil
-}
-
-// retire posts a marker if there is anything whose completion is not known: what
-// was done before the crash, unsignaled, is confirmed by it. The doorbell buffer is
-// the next queue pair's.
-func (w *Worker) retire(q *queuePair) {
-	if q == nil {
-		return
-	}
-	if w.mc.contexts != nil {
-		w.mc.contexts[w.home].FreeBuffer(q.Buffer)
-	}
-	if q.Head == q.Tail {
-		return
-	}
-	w.append(q, &fabric.SendWR{Op: fabric.Write, Signaled: true}, sendq.Entry{Buffer: -1}, nil)
-	w.markDirty(q)
-	w.wake()
 }
 
 // renew begins the conversations with a machine anew: its threads know nothing of

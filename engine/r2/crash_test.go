@@ -314,11 +314,8 @@ func (x *chaos) rest() {
 // unsettled counts what no completion has confirmed yet; at rest only queue pairs
 // that are in use have any.
 func (w *Worker) unsettled() (n int) {
-	for _, q := range append(append([]*queuePair{w.ud}, w.rc...), w.cross...) {
-		if q != nil {
-			n += int(q.Tail - q.Head)
-		}
-	}
+	n = int(w.ud.Tail - w.ud.Head)
+	w.pairs.Each(func(q *queuePair) { n += int(q.Tail - q.Head) })
 	return n
 }
 

@@ -12,8 +12,6 @@ import (
 // queuePair is a queue pair with its send queue.
 type queuePair = sendq.Pair
 
-func (w *Worker) addQP(qp *fabric.QP, depth int) *queuePair { return w.cl.pairs.Add(qp, depth) }
-
 // waiter is the coroutine that waits for a work request, by its id; nil: none.
 func (cl *Cluster) waiter(id uint64) *Co {
 	if n, ok := sendq.Waiter(id); ok {
@@ -28,75 +26,13 @@ func (w *Worker) append(q *queuePair, wr *fabric.SendWR, e sendq.Entry, c *Co) {
 	if c != nil {
 		co = c.ID()
 	}
-	w.cl.pairs.Append(q, wr, e, co, w.buffers.Scarce())
-	w.Charge(w.CPU.PostWQE)
-}
-
-// ring rings the doorbell for what is pending, as far as the send queue has
-// room; each: one doorbell per request.
-func (w *Worker) ring(q *queuePair, each bool) {
-	p := q.Pend
-	if p == nil {
-		return
-	}
-	for len(p.WRs) > 0 {
-		n := min(len(p.WRs), int(q.Depth)-int(q.Posted-q.Head))
-		if n <= 0 {
-			break
-		}
-		if each {
-			n = 1
-		}
-		w.doorbell(q)
-		if err := q.QP.PostSend(w.Local, p.WRs[:n]); err != nil {
-			w.cl.Fail(fmt.Errorf("r2: post on machine %d thread %d: %w", w.mc.id, w.thread, err))
-			return
-		}
-		q.Posted += uint32(n)
-		p.WRs = p.WRs[:copy(p.WRs, p.WRs[n:])]
-	}
-	if len(p.WRs) > 0 {
-		w.markDirty(q)
-		return
-	}
-	w.cl.pairs.Rung(q)
-}
-
-// doorbell is the MMIO of a post. A thread with a context of its own has its
-// buffers to itself: their lock, if there is one, is always free and its line in
-// the core's cache, which is part of what an MMIO costs.
-func (w *Worker) doorbell(q *queuePair) {
-	w.Charge(max(0, w.HW.StoresBy(w.Number)-w.Local))
-	if w.mc.contexts == nil {
-		w.Charge(w.CPU.MMIO)
-		return
-	}
-	x := w.mc.contexts[w.home]
-	if q.Buffer == 0 {
-		q.Buffer = x.AllocBuffer()
-	}
-	at := max(w.Local, w.cl.sim.Now())
-	w.Charge(x.Ring(q.Buffer, w.Number, at, w.CPU.MMIO) - w.Local)
-}
-
-func (w *Worker) markDirty(q *queuePair) {
-	if !q.Dirty {
-		q.Dirty = true
-		w.dirty = append(w.dirty, q)
-	}
+	w.pairs.Append(q, wr, e, co, w.buffers.Scarce())
 }
 
 // flush rings one doorbell per queue pair with pending posts.
 func (w *Worker) flush() {
 	w.flushReceipts()
-	n := len(w.dirty)
-	for _, q := range w.dirty[:n] {
-		q.Dirty = false
-		w.ring(q, false)
-	}
-	// What had no room is dirty again, behind the first n.
-	w.dirty = w.dirty[:copy(w.dirty, w.dirty[n:])]
-	if w.full = len(w.dirty) > 0; len(w.held) > 0 {
+	if w.pairs.Flush(); len(w.held) > 0 {
 		w.release()
 	}
 }
@@ -110,7 +46,7 @@ func (w *Worker) confirm(q *queuePair, cqe *fabric.CQE) {
 			at, cqe.Op, cqe.Status, q.ID, w.mc.id, w.thread, q.Head, q.Posted))
 	}
 	for q.Head != at+1 {
-		e := w.cl.pairs.At(q, q.Head)
+		e := w.cl.pairs.All.At(q, q.Head)
 		q.Head++
 		if e.Buffer >= 0 {
 			w.buffers.Free(e.Buffer)
@@ -130,7 +66,7 @@ func (w *Worker) confirm(q *queuePair, cqe *fabric.CQE) {
 		}
 	}
 	if q.Pend != nil {
-		w.markDirty(q)
+		w.pairs.MarkDirty(q)
 	}
 }
 
@@ -245,12 +181,10 @@ func (l *List) Post() {
 	for i := range n {
 		w.append(q, &l.wrs[i], l.es[i], c)
 	}
-	if c.mode.Doorbell {
-		w.markDirty(q)
-	} else {
+	if !c.mode.Doorbell {
 		core.FenceStreams(&c.Program)
-		w.ring(q, true)
 	}
+	w.pairs.Post(q, c.mode.Doorbell)
 	c.posted()
 }
 

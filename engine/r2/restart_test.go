@@ -225,7 +225,8 @@ func TestBuffersOverARestart(t *testing.T) {
 	b.run(50 * sim.Microsecond)
 	buffers := func() (out []fabric.MMIOBuffer) {
 		for _, w := range b.cl.workers {
-			out = append(out, w.ud.Buffer, w.rc[0].Buffer, w.rc[1].Buffer)
+			out = append(out, w.ud.Buffer)
+			w.pairs.Each(func(q *queuePair) { out = append(out, q.Buffer) })
 		}
 		return out
 	}

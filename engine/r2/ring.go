@@ -147,11 +147,7 @@ func (w *Worker) intoRing(ch *channel, ring Addr, h datagram.Header, head int, p
 		Op: fabric.Write, Inline: inline, Local: a, LKey: w.lkey, Len: uint32(n),
 		Remote: end - Addr(n), RKey: ch.rings.key,
 	}, sendq.Entry{Buffer: slot}, nil)
-	if batched {
-		w.markDirty(q)
-	} else {
-		w.ring(q, true)
-	}
+	w.pairs.Post(q, batched)
 }
 
 // invert makes a header of a slot that was never written (zeros) one that is

@@ -29,7 +29,7 @@ func (c *Co) ListVia(r Route) *List {
 	switch {
 	case l.n != 0:
 		panic("r2: a list is open; post it first")
-	case r.q != nil && c.w.cl.pairs.Number(r.q.ID) != r.q:
+	case r.q != nil && c.w.cl.pairs.All.Number(r.q.ID) != r.q:
 		panic(fmt.Sprintf("r2: route by queue pair %d of another cluster", r.q.ID))
 	}
 	l.co, l.q, l.to = c, r.q, r.machine

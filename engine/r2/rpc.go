@@ -174,11 +174,7 @@ func (w *Worker) datagram(ch *channel, h datagram.Header, head int, number uint1
 		Op: fabric.Send, Inline: inline, Local: a, LKey: w.lkey, Len: uint32(n),
 		Dest: ch.address,
 	}, sendq.Entry{Buffer: slot}, nil)
-	if batched {
-		w.markDirty(w.ud)
-	} else {
-		w.ring(w.ud, true)
-	}
+	w.pairs.Post(w.ud, batched)
 }
 
 // receive handles a message.
@@ -421,7 +417,7 @@ func (w *Worker) paid(ch *channel) {
 // crowded says that passive posts have to wait. Buffers become scarce by a request that is
 // signaled for that reason, so they come back without another post.
 func (w *Worker) crowded() bool {
-	return w.full || w.buffers.Scarce() || w.unconfirmed > owedWaiting*(len(w.out)-1)
+	return w.pairs.Full || w.buffers.Scarce() || w.unconfirmed > owedWaiting*(len(w.out)-1)
 }
 
 // release resumes the coroutines that wait for room.
@@ -439,7 +435,7 @@ func (w *Worker) release() {
 // receipts itself, or for whatever comes. When a request is held, a peer owes it as
 // many as that.
 func (w *Worker) flushReceipts() {
-	if w.owing == 0 || len(w.held) == 0 && (w.ready.len() > 0 || w.cq.Len() > 0) {
+	if w.owing == 0 || len(w.held) == 0 && (w.ready.len() > 0 || w.pairs.CQ.Len() > 0) {
 		return
 	}
 	for _, ch := range w.chans {

@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/r2/account"
 	"drtmx/engine/r2/core"
 	"drtmx/engine/r2/datagram"
+	"drtmx/engine/r2/queuepair"
 	"drtmx/engine/r2/registered"
 	"drtmx/engine/r2/sendq"
 	"drtmx/engine/sim"
@@ -21,22 +22,18 @@ type Worker struct {
 	// The state of the loop. Exactly one work event is pending unless the worker idles.
 	tickDue bool
 	ticking bool
-	full    bool // the last flush found a send queue without room
 	fencing bool // at the end of a turn
 	mailed  bool // there is mail
-	cq      *fabric.CQ
+	pairs   queuepair.Set
 	batch   []fabric.CQE // polled, see keep
 	next    int          // in batch
 	ready   fifo
-	until   int          // in ready: what this turn runs
-	running bool         // this turn has come to the ready coroutines
-	dirty   []*queuePair // with pending posts
-	rc      []*queuePair // by peer, then emulated; Cluster.perPeer each
-	cross   []*queuePair // by peer: to the RNIC that is not ours
-	machine int          // number of mc, without its line
-	thread  int          // on it
-	lkey    uint32       // of its buffers
-	rings   *rings       // nil: none
+	until   int    // in ready: what this turn runs
+	running bool   // this turn has come to the ready coroutines
+	machine int    // number of mc, without its line
+	thread  int    // on it
+	lkey    uint32 // of its buffers
+	rings   *rings // nil: none
 	ud      *queuePair
 	out     []*channel // by machine: to our mate there, before others
 	owing   int        // channels on which owedWaiting receipts are owed, or more
@@ -60,7 +57,6 @@ type Worker struct {
 	tickAt      Time              // when the next tick is, while ticking
 	unconfirmed int               // passive requests without receipt
 	kept        []fabric.CQE      // batch of an interrupted turn
-	turn        []int             // round robin over rc[peer]
 	chans       []*channel        // all, those that others opened towards us too
 	rand        *Rand
 
@@ -78,6 +74,7 @@ func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 	w := &Worker{cl: cl, mc: mc, id: id, thread: thread, machine: mc.id, rand: cl.sim.Stream("r2.worker", uint64(id))}
 	w.Init(cl.cores, mc.id, thread, cl.kWork, uint32(id), w.lookAround)
 	_, w.home = w.HW.Assign(thread)
+	w.pairs.Init(&cl.pairs, &w.Core, mc.id, thread, w.rand)
 	w.ready.init(cl.cfg.Coroutines + 1)
 	w.refill = make([]fabric.RecvWR, 0, min(cl.cfg.PollBatch, w.recvDepth()))
 	w.answer = make([]byte, cl.MaxReply())
@@ -114,7 +111,7 @@ func (w *Worker) begin(at Time) {
 
 // lookAround has an idle worker that gets its core back see whether there is something to do.
 func (w *Worker) lookAround() {
-	w.cq.Disarm()
+	w.pairs.CQ.Disarm()
 	w.rest()
 }
 
@@ -123,7 +120,7 @@ func (w *Worker) wake() {
 	if !w.Idle {
 		return
 	}
-	w.cq.Disarm()
+	w.pairs.CQ.Disarm()
 	w.Schedule(max(w.cl.sim.Now(), w.Local))
 }
 
@@ -153,7 +150,7 @@ func (w *Worker) event(gen uint32) {
 		w.keep()
 		return
 	}
-	if len(w.dirty) > 0 && w.HW.Streaming(w.Number) {
+	if w.pairs.Dirty() && w.HW.Streaming(w.Number) {
 		w.fencing = true
 		w.Schedule(w.Local)
 		return
@@ -196,7 +193,7 @@ func (w *Worker) alignPoll() {
 }
 
 func (w *Worker) poll() {
-	n := w.cq.Poll(w.cl.polled)
+	n := w.pairs.CQ.Poll(w.cl.polled)
 	w.batch, w.next = w.cl.polled[:n], 0
 	w.Charge(w.CPU.PollEmpty + Time(n)*w.CPU.PollCQE)
 	if !w.HW.DDIO(w.HW.CoreSocket(w.Number)) { // completions come from memory (§2.3.4.1)
@@ -261,12 +258,12 @@ func (w *Worker) co(short uint16) *Co {
 // rest plans the next turn: at once if there is something to do, else when
 // something arrives.
 func (w *Worker) rest() {
-	if w.ready.len() > 0 || w.tickDue || w.mailed || w.cq.Len() > 0 || w.spins() {
+	if w.ready.len() > 0 || w.tickDue || w.mailed || w.pairs.CQ.Len() > 0 || w.spins() {
 		w.Schedule(w.Local)
 		return
 	}
 	w.Idle = true
-	w.cq.Arm(w.Local, w.cl.kWork, w.Next())
+	w.pairs.CQ.Arm(w.Local, w.cl.kWork, w.Next())
 	w.Gen++
 }
 
@@ -282,7 +279,7 @@ func (w *Worker) complete(cqe *fabric.CQE) {
 		w.receive(cqe)
 		return
 	}
-	w.confirm(w.cl.pairs.Of(cqe.ID), cqe)
+	w.confirm(w.cl.pairs.All.Of(cqe.ID), cqe)
 }
 
 // done tells a coroutine that one of the requests it waits for is complete.
