@@ -39,10 +39,10 @@ type channel struct {
 	calls        []call // by sequence number
 	next, oldest uint32 // requests [oldest, next) are open
 	acked        uint32
-	address      fabric.AH          // of the peer
-	stalled      *[]*Co             // nil: none ever was
-	patience     *datagram.Patience // nil: nothing was ever repeated
-	rings        *remoteRings       // nil: all messages are datagrams
+	address      fabric.AH     // of the peer
+	stalled      *[]*Co        // nil: none ever was
+	rto          *datagram.RTO // nil: nothing was ever repeated
+	rings        *remoteRings  // nil: all messages are datagrams
 
 	// Requests from there.
 	datagram.Arrivals
@@ -162,7 +162,7 @@ func (ch *channel) acknowledge(w *Worker, low uint32) {
 		repeated = repeated || k.tries > 0
 		if k.passive && !k.answered {
 			k.answered = true
-			w.heard(ch, k, !repeated)
+			w.rtos.Heard(ch.rto, k.tries, !repeated, w.Local-k.sentAt)
 			w.unconfirmed--
 			if f := w.cl.receipts[k.rpc]; f != nil {
 				f(w.mc.id, w.thread, ch.peer.mc.id, k.message)

@@ -98,7 +98,6 @@ type Cluster struct {
 	again     uint8           // the rpc that asks again for the answer to a deferred request
 	waits     [maxRPC]Handler // see HandleWaiting
 	rpcs      []string        // names, by id
-	spoilers  []func(machine int)
 	receipts  [maxRPC]func(m, thread, to int, req []byte)
 	asks      [maxRPC]func(machine int, from Peer, req []byte) // see AheadOf
 
@@ -113,7 +112,6 @@ type Cluster struct {
 }
 
 type machine struct {
-	scratch    scratch
 	id         int
 	mem        *host.Memory
 	workers    []*Worker
@@ -135,6 +133,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 		polled: make([]fabric.CQE, c.PollBatch)}
 	cl.pairs = queuepair.System{Sim: s, Fab: f, RDMA: cl.tcp == nil, PerMachine: (c.EmulatedNodes + f.Machines() - 1) / f.Machines(), Depth: c.SendDepth, Random: c.RandomQP}
 	cl.cores = core.New(s, f, above{cl})
+	cl.cores.MaxRequest = cl.MaxPayload()
 	cl.kWork = s.Register("r2.work", func(a uint32) { cl.workers[a&0xffff].event(a >> 16) })
 	cl.lookAhead()
 	cl.kTimer = s.Register("r2.timer", func(a uint32) { cl.cos[a].expire() })
@@ -208,6 +207,12 @@ func (cl *Cluster) Stream(component string, id uint64) *Rand { return cl.sim.Str
 
 // Now is the virtual time of the event that is being handled.
 func (cl *Cluster) Now() Time { return cl.sim.Now() }
+
+// OnSpoil has f overwrite what a room keeps of scratch memory of its own for a machine, when SpoilScratch is on.
+func (cl *Cluster) OnSpoil(f func(machine int)) { cl.cores.OnSpoil(f) }
+
+// SpoilScratch has all scratch memory of a machine overwritten when one of its coroutines waits. Tests only.
+func (cl *Cluster) SpoilScratch() { cl.cores.Spoils = true }
 
 // Fail stops the run with an error: something happened that the protocol has
 // no answer to.

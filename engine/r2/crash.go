@@ -105,7 +105,7 @@ func (w *Worker) stop() {
 	clear(w.waiting.idle)
 	w.waiting.queue, w.waiting.idle = w.waiting.queue[:0], w.waiting.idle[:0]
 	w.tickDue, w.ticking, w.fencing = false, false, false
-	w.tickAt, w.patience = 0, datagram.Patience{}
+	w.tickAt, w.rtos.Shared = 0, datagram.RTO{}
 	w.batch, w.next, w.kept = nil, 0, w.kept[:0]
 	clear(w.ready.buf)
 	w.ready.head, w.ready.tail, w.running = 0, 0, false

@@ -340,8 +340,8 @@ func (w *Worker) askAgain(ch *channel, seq uint32, k *call) {
 	if seq != ch.oldest && ch.next-ch.oldest >= RequestWindow {
 		return // the next repetition will do it
 	}
-	if p := ch.patience; p != nil && p.Doublings > 0 {
-		p.Doublings-- // it was no sign of a slow machine
+	if rto := ch.rto; rto != nil && rto.Doublings > 0 {
+		rto.Doublings-- // it was no sign of a slow machine
 	}
 	was, rpc := *k, w.cl.rpcOf(k)
 	k.answered = true
@@ -388,7 +388,7 @@ func (cl *Cluster) later(after Time, k *call) Time {
 	if k.deferred == 0 {
 		return after
 	}
-	return min(after<<k.deferred, datagram.MaxPatience*cl.cfg.ResendAfter)
+	return min(after<<k.deferred, datagram.MaxBackoff*cl.cfg.ResendAfter)
 }
 
 // retryWindowHead repeats the request that keeps back the window of a channel, if it may be deferred: the thread that

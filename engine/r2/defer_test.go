@@ -217,7 +217,7 @@ func TestMessagesOfADeferredRequest(t *testing.T) {
 		if sum := spent.Total(); sum < took-sim.Microsecond || sum > took+3*sim.Microsecond {
 			t.Errorf("it took %d ps, and the breakdown has %d", took, sum)
 		}
-		if p := b.cl.machines[1].workers[0].patience; p.Mean != 0 {
+		if p := b.cl.machines[1].workers[0].rtos.Shared; p.Mean != 0 {
 			t.Errorf("the wait counts as the network's: %d ps", p.Mean)
 		}
 	}

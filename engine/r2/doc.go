@@ -78,7 +78,7 @@
 // that the message's receive queue interrupts (fabric), and the thread that runs there, a worker or a
 // shared one, goes on that much later. Workers do not sleep: a turn of the loop begins with an epoll_wait.
 // One-sided calls fail with an error from Wait. Sequence numbers and repetitions
-// stay, with more patience than TCP's own. A long message is one call of the kernel, which cuts.
+// stay, with a longer timeout than TCP's own. A long message is one call of the kernel, which cuts.
 //
 // # RPC by WRITE
 //

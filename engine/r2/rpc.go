@@ -235,7 +235,7 @@ func (w *Worker) answered(ch *channel, h datagram.Header, payload []byte, back *
 		w.askAgain(ch, seq, k)
 		return
 	}
-	w.heard(ch, k, h.Lag != answeredLate)
+	w.rtos.Heard(ch.rto, k.tries, h.Lag != answeredLate, w.Local-k.sentAt)
 	k.reply.B = k.co.Buf(len(payload)).B
 	copy(k.reply.B, payload)
 	w.Charge(w.CopyCost(len(payload)))
@@ -495,7 +495,7 @@ func (w *Worker) tick() {
 			continue
 		}
 		w.startTick()
-		if k := ch.call(ch.oldest); open && now-k.sentAt >= w.cl.later(w.resendAfter(ch), k) ||
+		if k := ch.call(ch.oldest); open && now-k.sentAt >= w.cl.later(w.rtos.After(ch.rto), k) ||
 			ch.owed > 0 && now-ch.owedSince >= w.cl.cfg.ResendAfter/4 {
 			w.tickDue = true
 		}
@@ -516,7 +516,7 @@ func (w *Worker) retransmit() {
 			w.lose(ch)
 			continue
 		}
-		after := w.resendAfter(ch)
+		after := w.rtos.After(ch.rto)
 		for s := ch.oldest; s != ch.next && room; s++ {
 			k := ch.call(s)
 			if k.answered || w.Local-k.sentAt < w.cl.later(after, k) {
@@ -526,7 +526,7 @@ func (w *Worker) retransmit() {
 				w.giveUp(ch, k)
 				continue
 			}
-			w.overdue(ch, k)
+			ch.rto = w.rtos.Overdue(ch.rto, k.sentAt, w.Local)
 			k.tries++
 			k.sentAt = w.Local
 			w.request(ch, s, k, true, true)

@@ -84,7 +84,7 @@ func (w *Worker) granted(ch *channel, h datagram.Header, payload []byte) {
 // goesOn notes that a call is being served: what it waits for now began now. Only the first
 // time tells how long an answer takes, for then segments follow each other.
 func (w *Worker) goesOn(ch *channel, k *call, first bool) {
-	w.heard(ch, k, first)
+	w.rtos.Heard(ch.rto, k.tries, first, w.Local-k.sentAt)
 	k.sentAt, k.tries = w.Local, 0
 }
 

@@ -53,11 +53,11 @@ type Worker struct {
 	messages datagram.Pool
 	answer   []byte // where handlers write their reply
 
-	patience    datagram.Patience // with others
-	tickAt      Time              // when the next tick is, while ticking
-	unconfirmed int               // passive requests without receipt
-	kept        []fabric.CQE      // batch of an interrupted turn
-	chans       []*channel        // all, those that others opened towards us too
+	rtos        datagram.RTOs // of requests
+	tickAt      Time          // when the next tick is, while ticking
+	unconfirmed int           // passive requests without receipt
+	kept        []fabric.CQE  // batch of an interrupted turn
+	chans       []*channel    // all, those that others opened towards us too
 	rand        *Rand
 
 	own      job       // of a request of a thread to itself that may be deferred
@@ -71,7 +71,7 @@ type Worker struct {
 }
 
 func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
-	w := &Worker{cl: cl, mc: mc, id: id, thread: thread, machine: mc.id, rand: cl.sim.Stream("r2.worker", uint64(id))}
+	w := &Worker{cl: cl, mc: mc, id: id, thread: thread, machine: mc.id, rand: cl.sim.Stream("r2.worker", uint64(id)), rtos: datagram.RTOs{Least: cl.cfg.ResendAfter}}
 	w.Init(cl.cores, mc.id, thread, cl.kWork, uint32(id), w.lookAround)
 	_, w.home = w.HW.Assign(thread)
 	w.pairs.Init(&cl.pairs, &w.Core, mc.id, thread, w.rand)

@@ -26,8 +26,6 @@ type Above interface {
 	Sleep(program uint32, d Time)
 	// Actor says whose a program's accesses to memory are: a handler's are those of the thread which has called.
 	Actor(program uint32) uint64
-	// Spoil overwrites what a machine's programs may not keep while they wait.
-	Spoil(machine int)
 }
 
 // System is what the cores of a cluster have in common.
@@ -35,7 +33,9 @@ type System struct {
 	Sim      *sim.Sim
 	Explored *fabric.Exploration // nil: the run is no exploration
 	Timer    sim.Kind            // of programs that sleep: Program.ID is its argument
-	Spoils   bool                // Above.Spoil is called at each wait
+	Spoils   bool                // scratch memory is overwritten at each wait: tests only
+
+	MaxRequest int // of scratch memory: bytes
 
 	above    Above
 	fab      *fabric.Fabric
@@ -44,6 +44,7 @@ type System struct {
 	threads  []*Thread     // of Spawn
 	files    []*LogFile
 	names    map[uint32]string // of programs, by number: only for messages
+	spoilers []func(machine int)
 
 	kThread, kTicks, kWake, kSSD sim.Kind // once there are shares
 
@@ -66,6 +67,8 @@ type Machine struct {
 	cores  []*Core       // by thread: the workers
 	onCore []*Core       // by core, nil of those without; nil with RDMA
 	shares []*timeslices // its cores of several threads
+
+	scratch scratch
 }
 
 // Core is what a thread has of its core: its local time, and the event at which it goes on. Hundreds of them take turns on the
@@ -232,11 +235,4 @@ func (p *Program) Now() Time { return max(p.w.Local, p.w.sys.Sim.Now()) }
 // Compute charges cycles of its core.
 func (p *Program) Compute(cycles int) {
 	p.w.Charge(Time(cycles) * 1_000_000 / p.w.CPU.MHz)
-}
-
-// Spoil is called where a program begins to wait: scratch memory may be another's from now on.
-func Spoil(p *Program) {
-	if sys := p.w.sys; sys.Spoils {
-		sys.above.Spoil(p.w.machine.id)
-	}
 }

@@ -8,96 +8,36 @@ import (
 	"drtmx/engine/sim"
 )
 
-// Answers that take long raise the patience above them, and quick ones let it fall
-// back to the least.
-func TestPatience(t *testing.T) {
-	const us = sim.Microsecond
-	w, ch := &Worker{cl: &Cluster{cfg: Config{ResendAfter: 200 * us}}}, &channel{}
-	want := func(what string, least, most Time) {
-		t.Helper()
-		if got := w.resendAfter(ch); got < least*us || got > most*us {
-			t.Errorf("%d us %s, want %d to %d", got/us, what, least, most)
-		}
-	}
-	want("at first", 200, 200)
-	for range 100 {
-		w.heard(ch, &call{sentAt: -500 * us}, true)
-	}
-	want("after answers of 500", 500, 600)
-	for range 1000 {
-		w.heard(ch, &call{sentAt: -10 * us}, true)
-	}
-	want("after quick answers", 200, 200)
-	for range 100 {
-		w.heard(ch, &call{sentAt: -sim.Second}, true)
-	}
-	want("at most", datagram.MaxPatience*200, datagram.MaxPatience*200)
-}
-
-// Waiting that was too short is doubled, once for all requests that went out before it
-// was, on this channel alone; until one is answered that was not repeated.
-func TestPatienceDoubles(t *testing.T) {
-	const us = sim.Microsecond
-	w, ch := &Worker{cl: &Cluster{cfg: Config{ResendAfter: 200 * us}}}, &channel{}
-	for _, step := range []struct {
-		at, sent Time
-		want     Time
-	}{{200, 0, 400}, {250, 50, 400}, {600, 200, 800}, {700, 300, 800}, {1400, 600, 1600}} {
-		w.Local = step.at * us
-		w.overdue(ch, &call{sentAt: step.sent * us})
-		if got := w.resendAfter(ch); got != step.want*us {
-			t.Errorf("%d us at %d, when what was sent at %d was overdue, want %d", got/us, step.at, step.sent, step.want)
-		}
-	}
-	w.heard(ch, &call{sentAt: w.Local - 10*us, tries: 1}, true)
-	if got := w.resendAfter(ch); got != 1600*us {
-		t.Errorf("%d us when a repetition is answered", got/us)
-	}
-	if got := w.resendAfter(&channel{}); got != 200*us {
-		t.Errorf("%d us on another channel", got/us)
-	}
-	w.heard(ch, &call{sentAt: w.Local - 10*us}, true)
-	if got := w.resendAfter(ch); got != 200*us {
-		t.Errorf("%d us when a request is answered at once", got/us)
-	}
-	for range 100 {
-		w.overdue(ch, &call{sentAt: w.Local})
-	}
-	if got := w.resendAfter(ch); got != datagram.MaxPatience*200*us {
-		t.Errorf("%d us at most", got/us)
-	}
-}
-
 // A receipt that is missing keeps back those of all requests behind it: how long they took says nothing, but that
 // they came back at all does.
-func TestPatienceBehindARepetition(t *testing.T) {
+func TestRTOBehindARepetition(t *testing.T) {
 	const us = sim.Microsecond
-	w := &Worker{cl: &Cluster{cfg: Config{ResendAfter: 200 * us}}}
+	w := &Worker{cl: &Cluster{}, rtos: datagram.RTOs{Least: 200 * us}}
 	ch := newChannel(&Worker{})
 	for i := range 4 {
 		_, k := ch.open()
 		*k = call{passive: true, sentAt: Time(i) * us}
 		w.unconfirmed++
 	}
-	w.patience = datagram.Patience{Mean: 10 * us, Deviation: us}
+	w.rtos.Shared = datagram.RTO{Mean: 10 * us, Deviation: us}
 	w.Local = 250 * us
-	w.overdue(ch, ch.call(1))
+	ch.rto = w.rtos.Overdue(ch.rto, ch.call(1).sentAt, w.Local)
 	ch.call(1).tries = 1
 	ch.acknowledge(w, 1)
-	mean := ch.patience.Mean
+	mean := ch.rto.Mean
 	if mean <= 10*us {
 		t.Error("the time of what was in front of the repetition does not count")
 	}
-	ch.patience.Doublings = 3
+	ch.rto.Doublings = 3
 	ch.acknowledge(w, 4)
-	if ch.patience.Mean != mean || ch.patience.Doublings != 0 {
-		t.Errorf("a mean of %d us and %d doublings behind the repetition, want %d us and none", ch.patience.Mean/us, ch.patience.Doublings, mean/us)
+	if ch.rto.Mean != mean || ch.rto.Doublings != 0 {
+		t.Errorf("a mean of %d us and %d doublings behind the repetition, want %d us and none", ch.rto.Mean/us, ch.rto.Doublings, mean/us)
 	}
 }
 
 // Passive requests at a steady rate, some of which are lost, and then a window of them has no receipt: that does not
 // feed on itself.
-func TestLossDoesNotFeedPatience(t *testing.T) {
+func TestLossDoesNotFeedTheRTO(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 1, Coroutines: 4}, fabric.Config{NICs: 1, LossPPM: 50_000})
 	b.cl.handle(3, func(*Co, Peer, []byte, []byte) int { return 0 })
 	for m := range 2 {
@@ -118,7 +58,7 @@ func TestLossDoesNotFeedPatience(t *testing.T) {
 	w, long := b.cl.workers[0], 0
 	for range 100 {
 		b.run(sim.Millisecond)
-		if w.resendAfter(w.out[1]) > 3*w.cl.cfg.ResendAfter { // two repetitions of one were lost
+		if w.rtos.After(w.out[1].rto) > 3*w.cl.cfg.ResendAfter { // two repetitions of one were lost
 			long++
 		}
 	}
