@@ -14,11 +14,6 @@ import (
 // A package outside tests has at most packageLines lines. One that is larger has more than one idea: cut it.
 const packageLines = 4000
 
-// uncut are packages that are larger, with the lines they had when they were entered. None is added; a cut takes its line away.
-var uncut = map[string]int{
-	"engine/r2": 4400,
-}
-
 func TestPackagesAreSmall(t *testing.T) {
 	lines := map[string]int{}
 	for _, f := range tree(t) {
@@ -26,48 +21,21 @@ func TestPackagesAreSmall(t *testing.T) {
 			lines[f.pkg] += f.fset.File(f.ast.Pos()).LineCount()
 		}
 	}
-	report(t, sizeViolations(lines, uncut))
+	report(t, sizeViolations(lines))
 }
 
-func sizeViolations(lines, uncut map[string]int) (found []string) {
+func sizeViolations(lines map[string]int) (found []string) {
 	for _, pkg := range slices.Sorted(maps.Keys(lines)) {
-		n, excused := lines[pkg], uncut[pkg]
-		switch {
-		case n > max(packageLines, excused+200):
+		if n := lines[pkg]; n > packageLines {
 			found = append(found, fmt.Sprintf("%s has %d lines outside tests, at most %d are allowed: cut it along its ideas", pkg, n, packageLines))
-		case n <= packageLines && excused > 0:
-			found = append(found, fmt.Sprintf("%s has %d lines and needs no excuse any more: take it out of uncut", pkg, n))
-		}
-	}
-	for _, pkg := range slices.Sorted(maps.Keys(uncut)) {
-		if lines[pkg] == 0 {
-			found = append(found, fmt.Sprintf("%s is gone: take it out of uncut", pkg))
 		}
 	}
 	return found
 }
 
 func TestSizesCatchViolations(t *testing.T) {
-	for _, tt := range []struct {
-		lines, excused int
-		want           string
-	}{
-		{4000, 0, ""},
-		{4001, 0, "p has 4001 lines"},
-		{5000, 4900, ""},
-		{5200, 4900, "p has 5200 lines"},
-		{3999, 4900, "needs no excuse"},
-		{0, 4900, "p is gone"},
-	} {
-		lines, uncut := map[string]int{}, map[string]int{}
-		if tt.lines > 0 {
-			lines["p"] = tt.lines
-		}
-		if tt.excused > 0 {
-			uncut["p"] = tt.excused
-		}
-		expect(t, fmt.Sprint(tt), sizeViolations(lines, uncut), tt.want)
-	}
+	expect(t, "as many", sizeViolations(map[string]int{"p": packageLines}), "")
+	expect(t, "one more", sizeViolations(map[string]int{"p": packageLines + 1}), "p has 4001 lines")
 }
 
 // Arrows between the packages of one room go one way. Packages below a folder either plug into the folder's own package,

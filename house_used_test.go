@@ -48,7 +48,6 @@ var usedElsewhere = map[string]string{
 	"engine/r2.Cluster.SpoilScratch":        "tests of scratch memory",
 	"engine/r2.Co.Gated":                    "tests of the drain",
 	"engine/r2/clocks.Fixed":                "tests of timestamps set their clocks",
-	"engine/r2/queuepair.Set.Each":          "tests of crashes look at all send queues",
 	"engine/r2/core.Program.Preempted":      "tests of slices count what they interrupt",
 	"engine/record.SetSeq":                  "tests of rows",
 	"engine/history.Check":                  "tests of protocols judge a history of their own",

@@ -33,41 +33,37 @@ type bannedWord struct {
 	word   string
 	where  wordPlace
 	better string
-	but    []string // packages and folders that have it still; none is added
 }
-
-// unnamed are rooms whose names are still to be read over. None is added; one that is done is taken out.
-var unnamed = []string{"engine/r2"}
 
 var bannedWords = []bannedWord{
 	// A person for a thing.
-	{`(?i)\bnobody\b`, inComments, `"no transaction", "no core", "not read", "nil: none": name the thing that does not`, nil},
-	{`(?i)\b(somebody|anybody)\b`, inComments, `"another transaction", "a client", "is locked": name the thing`, nil},
-	{`(?i)\bwhoever\b`, inComments, `"a transaction that", "the caller", "every core that": name the thing`, nil},
-	{`(?i)\b(nobody|somebody|anybody|whoever)\b`, inTexts, `name the thing: "no transaction", "another client", "the caller"`, nil},
-	{`(?i)\bof who (has )?sign(s|ed)\b`, inComments | inTexts, `"of the CA that signed"`, nil},
-	{`\bwho asks (names|again)\b`, inComments | inTexts, `"the caller names"`, nil},
+	{`(?i)\bnobody\b`, inComments, `"no transaction", "no core", "not read", "nil: none": name the thing that does not`},
+	{`(?i)\b(somebody|anybody)\b`, inComments, `"another transaction", "a client", "is locked": name the thing`},
+	{`(?i)\bwhoever\b`, inComments, `"a transaction that", "the caller", "every core that": name the thing`},
+	{`(?i)\b(nobody|somebody|anybody|whoever)\b`, inTexts, `name the thing: "no transaction", "another client", "the caller"`},
+	{`(?i)\bof who (has )?sign(s|ed)\b`, inComments | inTexts, `"of the CA that signed"`},
+	{`\bwho asks (names|again)\b`, inComments | inTexts, `"the caller names"`},
 
 	// Sentences that must be read twice.
-	{`(?i)\bwhat is what\b`, inComments | inTexts, `"help", "legend"`, nil},
-	{`\bthose are that\b`, inComments | inTexts, `say it as subject, verb, object`, nil},
-	{`\bmeet others' \w+ in their true order\b`, inComments | inTexts, `"run ahead of the event order"`, nil},
-	{`^// [A-Z]\w* is (the|a) \w+'s\.$`, inComments, `say what it does or is, or leave the comment out`, nil},
-	{`\bthat the media do not have\b`, inComments | inTexts, `"dirty", "not yet written to the media"`, nil},
-	{`\b(counted|count) as done\b`, inTexts, `"reported done"`, nil},
-	{`^Which share of\b`, inTexts, `"Share of", "CDF of"`, nil},
-	{`\blooks nothing up\b`, inTexts, `"has no lookups"`, nil},
+	{`(?i)\bwhat is what\b`, inComments | inTexts, `"help", "legend"`},
+	{`\bthose are that\b`, inComments | inTexts, `say it as subject, verb, object`},
+	{`\bmeet others' \w+ in their true order\b`, inComments | inTexts, `"run ahead of the event order"`},
+	{`^// [A-Z]\w* is (the|a) \w+'s\.$`, inComments, `say what it does or is, or leave the comment out`},
+	{`\bthat the media do not have\b`, inComments | inTexts, `"dirty", "not yet written to the media"`},
+	{`\b(counted|count) as done\b`, inTexts, `"reported done"`},
+	{`^Which share of\b`, inTexts, `"Share of", "CDF of"`},
+	{`\blooks nothing up\b`, inTexts, `"has no lookups"`},
 
 	// One small verb for many ideas, and names that no stranger would search for.
-	{`^(settle(d|All|Local|Rounds)?|Settler?)$`, inNames, `what it does: "finishReads", "awaitWriters", "freezeTarget", "installNumber"`, unnamed},
-	{`^(take|give)(Row|Stamps|Back)?$`, inNames, `"alloc" and "free" for memory, "pop" and "push" for queues, "acquire" and "release" for locks, "accept" for replies`, unnamed},
-	{`^(place|placedAt|toPlace|removePlaced)$`, inNames, `"insertNew", "needsRow", "slot", "cqHead": a record gets a row, a line gets a slot`, unnamed},
-	{`(Here|There)$`, inNames, `"Local" and "Remote", or what has arrived`, unnamed},
-	{`^(metBy|tell|told)$`, inNames, `an oracle says so: "auditConflict", "auditVersionRead"; bytes are encoded and decoded`, unnamed},
-	{`^(Clashed|Again|Ran|promises?|keepPromises|disown)$`, inNames, `"InsertMetRecord", "ResetSet", "PieceEffect", "sessionGuarantees", "checkOwnWrites", "dropWrites"`, unnamed},
-	{`^(lives|past|life|ending|endings|Unborn|Reborn|Born|bear|birth|bury)$`, inNames, `"deletions", "deletion", "AbsentBefore", "ReinsertedVersion", "FirstStamp", "insertRow", "removeTombstone"`, unnamed},
-	{`^(gone|Front|Still|Grows|Taken)$`, inNames, `"isAbsent", "OutHeaderBytes", "UnorderedReads", "AllowsInserts", "Accessed"`, unnamed},
-	{`^(hurry|patience|goOn|desks?|[nN]obody)$`, inNames, `"flushBegun", "stallLimit", "resume", "batcher", "NoMachine"`, unnamed},
+	{`^(settle(d|All|Local|Rounds)?|Settler?)$`, inNames, `what it does: "finishReads", "awaitWriters", "freezeTarget", "installNumber"`},
+	{`^(take|give)(Row|Stamps|Back)?$`, inNames, `"alloc" and "free" for memory, "pop" and "push" for queues, "acquire" and "release" for locks, "accept" for replies`},
+	{`^(place|placedAt|toPlace|removePlaced)$`, inNames, `"insertNew", "needsRow", "slot", "cqHead": a record gets a row, a line gets a slot`},
+	{`(Here|There)$`, inNames, `"Local" and "Remote", or what has arrived`},
+	{`^(metBy|tell|told)$`, inNames, `an oracle says so: "auditConflict", "auditVersionRead"; bytes are encoded and decoded`},
+	{`^(Clashed|Again|Ran|promises?|keepPromises|disown)$`, inNames, `"InsertMetRecord", "ResetSet", "PieceEffect", "sessionGuarantees", "checkOwnWrites", "dropWrites"`},
+	{`^(lives|past|life|ending|endings|Unborn|Reborn|Born|bear|birth|bury)$`, inNames, `"deletions", "deletion", "AbsentBefore", "ReinsertedVersion", "FirstStamp", "insertRow", "removeTombstone"`},
+	{`^(gone|Front|Still|Grows|Taken)$`, inNames, `"isAbsent", "OutHeaderBytes", "UnorderedReads", "AllowsInserts", "Accessed"`},
+	{`^(hurry|patience|goOn|desks?|[nN]obody)$`, inNames, `"flushBegun", "stallLimit", "resume", "batcher", "NoMachine"`},
 }
 
 func TestWordsArePlain(t *testing.T) {
@@ -113,9 +109,9 @@ var compiledWords = func() (list []*regexp.Regexp) {
 }()
 
 // plain looks for banned words in one piece of text.
-func plain(at, pkg, text string, where wordPlace) (found []string) {
+func plain(at, text string, where wordPlace) (found []string) {
 	for i, b := range bannedWords {
-		if b.where&where == 0 || slices.ContainsFunc(b.but, func(room string) bool { return pkg == room || strings.HasPrefix(pkg, room+"/") }) {
+		if b.where&where == 0 {
 			continue
 		}
 		if word := compiledWords[i].FindString(text); word != "" {
@@ -127,14 +123,14 @@ func plain(at, pkg, text string, where wordPlace) (found []string) {
 
 // wordViolations checks a Go file.
 func wordViolations(f *file) (found []string) {
-	name := func(id *ast.Ident) { found = append(found, plain(f.at(id.Pos()), f.pkg, id.Name, inNames)...) }
+	name := func(id *ast.Ident) { found = append(found, plain(f.at(id.Pos()), id.Name, inNames)...) }
 	if f.isTest() {
 		return nil
 	}
 	for _, g := range f.ast.Comments {
 		for _, c := range g.List {
 			if !strings.HasPrefix(c.Text, "//go:") {
-				found = append(found, plain(f.at(c.Pos()), f.pkg, c.Text, inComments)...)
+				found = append(found, plain(f.at(c.Pos()), c.Text, inComments)...)
 			}
 		}
 	}
@@ -159,7 +155,7 @@ func wordViolations(f *file) (found []string) {
 			fields(n.Methods)
 		case *ast.BasicLit:
 			if n.Kind == token.STRING {
-				found = append(found, plain(f.at(n.Pos()), f.pkg, strings.Trim(n.Value, "\"`"), inTexts)...)
+				found = append(found, plain(f.at(n.Pos()), strings.Trim(n.Value, "\"`"), inTexts)...)
 			}
 		}
 		return true
@@ -181,7 +177,7 @@ func wordViolations(f *file) (found []string) {
 // lineViolations checks a file of the page, line by line.
 func lineViolations(name, text string) (found []string) {
 	for i, line := range strings.Split(text, "\n") {
-		found = append(found, plain(fmt.Sprintf("%s:%d", name, i+1), path.Dir(name), strings.TrimSpace(line), inTexts)...)
+		found = append(found, plain(fmt.Sprintf("%s:%d", name, i+1), strings.TrimSpace(line), inTexts)...)
 	}
 	return found
 }
@@ -200,7 +196,6 @@ func TestWordsCatchViolations(t *testing.T) {
 		{"engine/kv", "type x interface{ giveBack(place int) }", `"giveBack"`},
 		{"engine/kv", "func settlement(place, told int) {}", ""},
 		{"engine/kv", "const gone = 1", `"gone"`},
-		{"engine/r2", "const gone = 1", ""},
 		{"engine/kv", "// Name is the workload's, as the knob has it.\nfunc Name() {}", ""},
 	} {
 		f, err := parse(token.NewFileSet(), tt.pkg, "a.go", "package p\n"+tt.body+"\n")

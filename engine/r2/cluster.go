@@ -115,7 +115,7 @@ type machine struct {
 	id         int
 	mem        *host.Memory
 	workers    []*Worker
-	life       uint8
+	state      uint8
 	awake      bool   // its memory and RNICs are back since the last crash
 	recovering int    // threads that have to end their recovery before it is up
 	tries      int    // to be up
@@ -282,7 +282,7 @@ func (cl *Cluster) SpawnBackground(m, thread int, name string, body func(c *Co))
 func (w *Worker) add(c *Co) *Co {
 	c.slot = len(w.cos)
 	w.cos = append(w.cos, c)
-	if w.mc.life == running { // else it begins when the machine is up
+	if w.mc.state == running { // else it begins when the machine is up
 		c.begin()
 		w.makeReady(c)
 	}
@@ -355,7 +355,7 @@ func (cl *Cluster) Quiet() bool {
 func (cl *Cluster) Waiting(max int) []string {
 	var out []string
 	for _, mc := range cl.machines {
-		if mc.life != running && len(out) < max {
+		if mc.state != running && len(out) < max {
 			out = append(out, fmt.Sprintf("machine %d is down", mc.id))
 		}
 	}

@@ -45,7 +45,7 @@ func (w *Worker) connectTo(m int) error {
 // where the other end's thread serves several of ours (machines with fewer
 // threads), sits on the other socket or is down, the far end belongs to no thread.
 func (w *Worker) connectWith(peer *Worker) error {
-	shared := peer.mc != w.mc && peer.thread == w.thread && peer.home == w.home && peer.mc.life == running
+	shared := peer.mc != w.mc && peer.thread == w.thread && peer.home == w.home && peer.mc.state == running
 	if shared && peer.pairs.CQ == nil {
 		peer.open()
 	}

@@ -17,7 +17,7 @@ import (
 // not answer.
 var ErrUnreachable = errors.New("the machine cannot be reached")
 
-// Lives of a machine.
+// States of a machine.
 const (
 	running = iota
 	down
@@ -39,19 +39,19 @@ const (
 // two runs and by handlers of events, not by a coroutine.
 func (cl *Cluster) Crash(m int) error {
 	mc := cl.machines[m]
-	if mc.life != running {
+	if mc.state != running {
 		return fmt.Errorf("r2: machine %d crashes, it is down already", m)
 	}
 	if err := cl.fab.Machine(m).Crash(); err != nil {
 		return err
 	}
-	mc.life, mc.awake, mc.recovering = down, false, 0
+	mc.state, mc.awake, mc.recovering = down, false, 0
 	for _, w := range mc.workers {
 		w.stop()
 	}
 	cl.cores.Crash(m)
 	for _, w := range cl.workers {
-		if w.mc.life == running {
+		if w.mc.state == running {
 			w.tickDue = true // what waits for an answer gets none
 			w.wake()
 		}
@@ -66,14 +66,14 @@ func (cl *Cluster) Crash(m int) error {
 // is up when they are done.
 func (cl *Cluster) Restart(m int) (up Time, err error) {
 	mc := cl.machines[m]
-	if mc.life != down {
+	if mc.state != down {
 		return 0, fmt.Errorf("r2: machine %d restarts, it is not down: crash it first", m)
 	}
 	if !cl.restarts { // not before: event kinds are part of every run's digest
 		cl.restarts = true
 		cl.kUp = cl.sim.Register("r2.up", func(a uint32) { cl.up(cl.machines[a]) })
 	}
-	mc.life, mc.tries = starting, 0
+	mc.state, mc.tries = starting, 0
 	up = cl.sim.Now() + cl.cfg.ConnectTime*Time(cl.pairs.PerMachine*len(cl.machines))
 	cl.sim.At(up, cl.kUp, uint32(m))
 	return up, nil
@@ -81,10 +81,10 @@ func (cl *Cluster) Restart(m int) (up Time, err error) {
 
 // Up says that a machine runs: it has not crashed, and if it has restarted, is
 // connected again.
-func (cl *Cluster) Up(m int) bool { return cl.machines[m].life == running }
+func (cl *Cluster) Up(m int) bool { return cl.machines[m].state == running }
 
 // Starting says that a machine restarts and is not up yet.
-func (cl *Cluster) Starting(m int) bool { return cl.machines[m].life == starting }
+func (cl *Cluster) Starting(m int) bool { return cl.machines[m].state == starting }
 
 // Lost counts passive requests that a crash may have kept from being served. Who
 // posted them was not waiting and has no error.
@@ -169,7 +169,7 @@ func (cl *Cluster) up(mc *machine) {
 	if !mc.awake && !cl.awake(mc) || mc.recovering > 0 {
 		return
 	}
-	mc.life = running
+	mc.state = running
 	mc.starts++
 	if err := cl.reconnect(mc); err != nil {
 		cl.Fail(err)
@@ -221,12 +221,12 @@ func (cl *Cluster) reconnect(mc *machine) error {
 	for _, w := range cl.workers {
 		if w.mc == mc {
 			w.reopen()
-		} else if w.mc.life == running {
+		} else if w.mc.state == running {
 			w.forget(mc)
 		}
 	}
 	for _, w := range cl.workers {
-		if w.mc.life != running {
+		if w.mc.state != running {
 			continue
 		}
 		for p := range cl.machines {
@@ -241,7 +241,7 @@ func (cl *Cluster) reconnect(mc *machine) error {
 		}
 	}
 	for _, w := range cl.workers {
-		if w.mc.life == running {
+		if w.mc.state == running {
 			w.renew(mc)
 		}
 	}
@@ -309,7 +309,7 @@ func (r *rings) renew(mem *host.Memory, was, is *channel) {
 		}
 		g.ch, g.next = is, 0
 		for slot := range RequestWindow {
-			clear(mem.Bytes(g.base+Addr((slot+1)*r.stride-datagram.HeaderBytes), datagram.HeaderBytes))
+			clear(mem.Bytes(g.End(uint32(slot))-datagram.HeaderBytes, datagram.HeaderBytes))
 		}
 	}
 }

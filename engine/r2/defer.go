@@ -185,7 +185,7 @@ func (t *Ticket) Gone() bool {
 		return false
 	}
 	mc := t.ch.peer.mc
-	return mc.life != running || mc.starts != t.starts || !t.moved && int32(t.seq-t.ch.KeptFrom) < 0
+	return mc.state != running || mc.starts != t.starts || !t.moved && int32(t.seq-t.ch.KeptFrom) < 0
 }
 
 // Answer has f write the reply and sends it. f is as a handler is: it may wait for its core's local time
@@ -396,7 +396,7 @@ func (cl *Cluster) later(after Time, k *call) Time {
 func (w *Worker) retryWindowHead(ch *channel) {
 	k := ch.call(ch.oldest)
 	first := ch.stalled == nil || len(*ch.stalled) == 0
-	if first && w.cl.defers[k.rpc] && !k.answered && k.tries < resendMax && ch.peer.mc.life == running {
+	if first && w.cl.defers[k.rpc] && !k.answered && k.tries < resendMax && ch.peer.mc.state == running {
 		k.tries++
 		k.sentAt = w.Local
 		w.request(ch, ch.oldest, k, true, true)

@@ -26,9 +26,6 @@
 //     confirmed by a later signaled one of its queue pair; an RPC sends no
 //     reply, its receipt is piggybacked on the next message the other way.
 //
-// Each thread opens a driver context of its own (§2.2.2), so that no two threads
-// share a doorbell buffer. Config.SharedContext takes that back.
-//
 // What a core does by itself (memory of the machine, regions of hardware transactional memory, threads that share a core, logs on an
 // SSD) is package core's, and Co has its methods.
 //
@@ -123,9 +120,6 @@
 //     configures the cluster gives its threads RECVs for more senders (Config.RecvDepth).
 //   - One completion queue per worker serves all its queue pairs; the
 //     original polls the receive queue separately.
-//   - A thread has one RC queue pair per peer (and emulated peer) between the
-//     RNICs of its own socket's index. Atomics on an address whose home is the
-//     other RNIC use one further queue pair per peer, made at first use.
 //   - Of the way of a message into a ring no milestones are known: the whole wait
 //     for a reply counts as polling.
 //   - A request waits at most 64 times Config.ResendAfter, 12.8 ms, for its answer before

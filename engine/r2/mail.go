@@ -57,7 +57,7 @@ func (w *Worker) readMail() {
 			w.Charge(w.HW.Access(w.Number, max(w.Local, w.cl.sim.Now()), w.box, 8, host.Load))
 		}
 		if m.wake != nil {
-			m.wake.goOn()
+			m.wake.endSuspend()
 			continue
 		}
 		w.job = job{ticket: m.ticket, from: m.ticket.from}

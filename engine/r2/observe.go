@@ -25,49 +25,26 @@ func idOf(w *Worker, to int, seq uint32) CallID {
 func (cl *Cluster) Observe(o Observer) {
 	cl.watch = nil
 	if o != nil {
-		cl.watch = &watch{observer: o, open: map[watched]VerbEvent{}}
+		cl.watch = &watch{observer: o}
 	}
 }
 
-// watch keeps the one-sided requests that are on their way while there is an observer.
+// watch is what an observer is told.
 type watch struct {
 	observer Observer
-	open     map[watched]VerbEvent
-}
-
-type watched struct {
-	qp   uint32
-	slot uint32
+	verbs    observe.Verbs
 }
 
 // posted remembers the requests of a list that is about to be appended.
 func (x *watch) posted(l *List, n int) {
 	c := l.co
 	for i := range n {
-		x.open[watched{l.q.ID, l.q.Tail + uint32(i)}] = VerbEvent{
+		x.verbs.Posted(l.q.ID, l.q.Tail+uint32(i), VerbEvent{
 			Co: c.ID(), Phase: c.InPhase(), Op: l.wrs[i].Op, From: c.w.mc.id, To: l.to, Bytes: int(l.wrs[i].Len),
 			FromNIC: l.q.QP.NIC().Index, ToNIC: l.q.QP.Peer().Index,
 			Passive: l.es[n-1].Co&sendq.Waits == 0, Post: c.Now(),
-		}
+		})
 	}
-}
-
-// completed reports the request of a slot, confirmed by the completion of slot at.
-func (x *watch) completed(w *Worker, q *queuePair, slot, at uint32, cqe *fabric.CQE) {
-	key := watched{q.ID, slot}
-	v, ok := x.open[key]
-	if !ok {
-		return
-	}
-	delete(x.open, key)
-	v.Done = w.Local
-	if slot == at {
-		// The RNIC's clock runs from the doorbell to the completion.
-		v.Stamp = cqe.Stamp
-		v.Stamp.Spend(metrics.Post, cqe.At-cqe.Stamp.Total()-v.Post)
-		v.Stamp.Spend(metrics.Poll, v.Done-cqe.At)
-	}
-	x.observer.Verb(&v)
 }
 
 // called reports an RPC: with its answer, or if passive when it is sent.

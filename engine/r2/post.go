@@ -55,7 +55,11 @@ func (w *Worker) confirm(q *queuePair, cqe *fabric.CQE) {
 			w.failed(q, e, cqe)
 		}
 		if x := w.cl.watch; x != nil {
-			x.completed(w, q, q.Head-1, at, cqe)
+			own := cqe
+			if q.Head != at+1 {
+				own = nil
+			}
+			x.verbs.Completed(x.observer, q.ID, q.Head-1, w.Local, own)
 		}
 		if e.Co&sendq.Waits != 0 {
 			c := w.cl.waiter(cqe.ID)

@@ -1,24 +1,20 @@
 package r2
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/host"
-	"drtmx/engine/fabric/space"
 	"drtmx/engine/r2/datagram"
 	"drtmx/engine/r2/sendq"
 )
 
 // ring is a buffer in this worker's memory that one other thread writes its
-// messages into: a slot for each request that may be open, by sequence number.
-// A message lies at the end of its slot, its header last, so that a look at one
-// word tells whether all of it is there: the RNIC writes in ascending order.
+// messages into.
 type ring struct {
+	datagram.Slots
 	ch      *channel // with its writer
-	base    Addr
-	next    uint32 // request that is expected; not used for replies
+	next    uint32   // request that is expected; not used for replies
 	replies bool
 }
 
@@ -35,10 +31,9 @@ type rings struct {
 
 // remoteRings is where a channel's messages go: the peer's rings for them.
 type remoteRings struct {
-	requests, replies Addr // 0: as datagrams
-	answers           Addr // our ring, for the peer's replies; 0: they are datagrams
+	requests, replies datagram.Slots // none: as datagrams
+	answers           datagram.Slots // our ring, for the peer's replies; none: they are datagrams
 	key               uint32
-	stride            int
 }
 
 // openRings gives each pair of threads its rings.
@@ -62,7 +57,7 @@ func (cl *Cluster) openRings() error {
 	for _, w := range cl.workers {
 		for _, ch := range w.chans {
 			if r := ch.peer.rings; ch.peer.mc != w.mc {
-				ch.rings = &remoteRings{key: r.key, stride: r.stride}
+				ch.rings = &remoteRings{key: r.key}
 			}
 		}
 	}
@@ -84,7 +79,7 @@ func (cl *Cluster) openRings() error {
 
 // openRings takes the memory.
 func (w *Worker) openRings() error {
-	r := &rings{stride: (w.cl.cfg.MaxMessage + space.LineBytes - 1) &^ (space.LineBytes - 1)}
+	r := &rings{stride: datagram.SlotBytes(w.cl.cfg.MaxMessage)}
 	bytes := uint64(2 * len(w.chans) * RequestWindow * r.stride)
 	a, err := w.mc.mem.Alloc(host.Alloc{Name: fmt.Sprintf("r2.rings.%d", w.thread), Bytes: bytes, Socket: w.home})
 	if err != nil {
@@ -96,38 +91,37 @@ func (w *Worker) openRings() error {
 }
 
 // ringFor is the next of the worker's rings, for the messages of a channel.
-func (w *Worker) ringFor(ch *channel, replies bool) Addr {
+func (w *Worker) ringFor(ch *channel, replies bool) datagram.Slots {
 	r := w.rings
-	a := r.space
-	r.space += Addr(RequestWindow * r.stride)
-	r.list = append(r.list, ring{ch: ch, base: a, replies: replies})
-	return a
+	s := datagram.Slots{Base: r.space, Stride: r.stride}
+	r.space += Addr(s.Bytes())
+	r.list = append(r.list, ring{Slots: s, ch: ch, replies: replies})
+	return s
 }
 
 // expect empties the slot of a reply before its request goes out: a store that the core
 // does not wait for, to a line it is about to poll. Passive requests leave their slots
 // alone, so a reply may lie there that is a multiple of 2^12 requests old.
 func (w *Worker) expect(ch *channel, seq uint32) {
-	if g := ch.rings; g.answers != 0 {
-		end := g.answers + Addr(int(seq%RequestWindow+1)*w.rings.stride)
-		clear(w.mc.mem.Bytes(end-datagram.HeaderBytes, datagram.HeaderBytes))
+	if a := ch.rings.answers; a.Base != 0 {
+		clear(w.mc.mem.Bytes(a.End(seq)-datagram.HeaderBytes, datagram.HeaderBytes))
 	}
 }
 
 // write sends a message into the peer's ring.
-func (w *Worker) write(ch *channel, ring Addr, h datagram.Header, payload []byte, batched bool) {
+func (w *Worker) write(ch *channel, ring datagram.Slots, h datagram.Header, payload []byte, batched bool) {
 	h.Size = len(payload)
 	w.intoRing(ch, ring, h, 0, payload, batched)
 }
 
 // writeSegment sends the first segment of a message into the peer's ring; the others are
 // datagrams.
-func (w *Worker) writeSegment(ch *channel, ring Addr, h datagram.Header, payload []byte, batched bool) {
+func (w *Worker) writeSegment(ch *channel, ring datagram.Slots, h datagram.Header, payload []byte, batched bool) {
 	h.Size = len(payload)
 	w.intoRing(ch, ring, h, datagram.SegmentHead, w.cl.whole.Segment(payload, 0), batched)
 }
 
-func (w *Worker) intoRing(ch *channel, ring Addr, h datagram.Header, head int, payload []byte, batched bool) {
+func (w *Worker) intoRing(ch *channel, ring datagram.Slots, h datagram.Header, head int, payload []byte, batched bool) {
 	n := head + len(payload) + datagram.HeaderBytes
 	slot, a, b := w.buffers.Take(n)
 	h.Ack = ch.Arrived
@@ -135,25 +129,17 @@ func (w *Worker) intoRing(ch *channel, ring Addr, h datagram.Header, head int, p
 		datagram.PutSegment(b, 0, 0)
 	}
 	copy(b[head:], payload)
-	h.Put(b[n-datagram.HeaderBytes:])
-	invert(b[n-datagram.HeaderBytes:])
+	h.PutLast(b[n-datagram.HeaderBytes:])
 	w.paid(ch)
 	w.Charge(w.CopyCost(n))
-	end := ring + Addr(int(h.Seq%RequestWindow+1)*ch.rings.stride)
 	q := w.to(Loc{Machine: ch.peer.mc.id}, false)
 	inline := n <= q.QP.Inline()
 	w.stored(a, n, inline)
 	w.append(q, &fabric.SendWR{
 		Op: fabric.Write, Inline: inline, Local: a, LKey: w.lkey, Len: uint32(n),
-		Remote: end - Addr(n), RKey: ch.rings.key,
+		Remote: ring.End(h.Seq) - Addr(n), RKey: ch.rings.key,
 	}, sendq.Entry{Buffer: slot}, nil)
 	w.pairs.Post(q, batched)
-}
-
-// invert makes a header of a slot that was never written (zeros) one that is
-// never written: a receipt, which travels as a datagram.
-func invert(b []byte) {
-	binary.LittleEndian.PutUint32(b, ^binary.LittleEndian.Uint32(b))
 }
 
 // lookAtRings takes the messages that are there. It returns early when a
@@ -191,11 +177,8 @@ func (w *Worker) look(g *ring) bool {
 	r := w.rings
 	w.Local += w.CPU.PollEmpty
 	r.looked += w.CPU.PollEmpty
-	end := g.base + Addr(int(seq%RequestWindow+1)*r.stride)
-	var word [datagram.HeaderBytes]byte
-	copy(word[:], w.mc.mem.Bytes(end-datagram.HeaderBytes, datagram.HeaderBytes))
-	invert(word[:])
-	h := datagram.Parse(word[:])
+	end := g.End(seq)
+	h := datagram.ParseLast(w.mc.mem.Bytes(end-datagram.HeaderBytes, datagram.HeaderBytes))
 	late := int32(datagram.Near(seq, h.Seq) - seq)
 	if h.Kind == datagram.Ack || late < 0 {
 		return false

@@ -116,19 +116,6 @@ func TestRings(t *testing.T) {
 	}
 }
 
-// A slot that nobody has written holds no message, and sequence numbers tell
-// one lap of a ring from the next.
-func TestSlots(t *testing.T) {
-	var word [datagram.HeaderBytes]byte
-	invert(word[:])
-	if h := datagram.Parse(word[:]); h.Kind != datagram.Ack {
-		t.Errorf("an empty slot reads as %+v", h)
-	}
-	if 1<<datagram.SeqBits < 4*RequestWindow {
-		t.Error("laps are not told apart")
-	}
-}
-
 // A reply stays in its slot while passive requests pass by, until its sequence number
 // comes again: it must not answer that request.
 func TestReplyOfALapBefore(t *testing.T) {

@@ -77,7 +77,7 @@ func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 	} else {
 		w.unconfirmed++
 	}
-	if w.cl.machines[m].life == running {
+	if w.cl.machines[m].state == running {
 		w.request(ch, seq, k, c.mode.Doorbell, false)
 	} else {
 		w.tickDue = true // the loop ends it
@@ -256,11 +256,11 @@ func (w *Worker) finish(ch *channel, seq uint32, k *call, back *metrics.Stamp) {
 // requested serves a request, or repeats the answer to one served before. It
 // reports whether a handler took it over.
 func (w *Worker) requested(ch *channel, h datagram.Header, payload []byte, slot int, cqe *fabric.CQE) bool {
-	return w.serveRequest(ch, h, w.settle(ch, h), payload, slot, cqe, nil)
+	return w.serveRequest(ch, h, w.retireBefore(ch, h), payload, slot, cqe, nil)
 }
 
-// settle takes what a request tells of those before it, and returns its sequence number.
-func (w *Worker) settle(ch *channel, h datagram.Header) uint32 {
+// retireBefore takes what a request tells of those before it, and returns its sequence number.
+func (w *Worker) retireBefore(ch *channel, h datagram.Header) uint32 {
 	seq := datagram.Near(ch.Arrived, h.Seq)
 	if int32(seq-h.Lag-ch.KeptFrom) > 0 {
 		ch.Forget(&w.messages, seq-h.Lag)
@@ -384,7 +384,7 @@ func (w *Worker) sendReply(ch *channel, seq uint32, h datagram.Header, k *datagr
 		w.replySegments(ch, h, k, 0)
 		return
 	}
-	if ch.rings != nil && ch.rings.replies != 0 && !w.cl.defers[h.RPC] {
+	if ch.rings != nil && ch.rings.replies.Base != 0 && !w.cl.defers[h.RPC] {
 		w.write(ch, ch.rings.replies, h, k.Message, !w.cl.single)
 		return
 	}
@@ -512,7 +512,7 @@ func (w *Worker) tick() {
 func (w *Worker) retransmit() {
 	room := w.ud.Tail-w.ud.Head <= uint32(w.ud.Depth)
 	for _, ch := range w.chans {
-		if ch.peer.mc.life != running {
+		if ch.peer.mc.state != running {
 			w.lose(ch)
 			continue
 		}

@@ -128,7 +128,7 @@ func (w *Worker) answeredInPart(ch *channel, h datagram.Header, b []byte, back *
 func (w *Worker) requestedInPart(ch *channel, h datagram.Header, b []byte, slot int, cqe *fabric.CQE) {
 	number, _ := datagram.ParseSegment(b)
 	n := w.cl.whole.Segments(h.Size)
-	seq := w.settle(ch, h)
+	seq := w.retireBefore(ch, h)
 	if !ch.Lacks(seq) {
 		if number+1 == n {
 			w.serveRequest(ch, h, seq, nil, noSlot, cqe, nil)

@@ -383,7 +383,7 @@ func TestAbandonedRequests(t *testing.T) {
 	for _, seq := range []uint32{5, 7, 9} {
 		ch.parts.Of(&w.messages, seq, 40_000).Message[0] = 1
 	}
-	w.settle(ch, datagram.Header{Kind: datagram.Request, Seq: 10, Lag: 2})
+	w.retireBefore(ch, datagram.Header{Kind: datagram.Request, Seq: 10, Lag: 2})
 	if len(ch.parts) != 1 || ch.parts[0].Seq != 9 {
 		t.Fatalf("%d requests are here in part", len(ch.parts))
 	}

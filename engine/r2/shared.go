@@ -27,21 +27,21 @@ func (cl *Cluster) SpawnShared(m, on int, name string, body func(c *Co)) *Co {
 	})
 	core.SetRand(&c.Program, cl.sim.Stream("r2.shared", uint64(w.id)))
 	w.cos = []*Co{c}
-	t.Runs(&c.Program, sharedLife{c})
-	if mc.life == running {
+	t.Runs(&c.Program, sharedHooks{c})
+	if mc.state == running {
 		t.Begin()
 	}
 	return c
 }
 
-// sharedLife is what a shared thread's coroutine begins and ends with.
-type sharedLife struct{ c *Co }
+// sharedHooks is what a shared thread's coroutine begins and ends with.
+type sharedHooks struct{ c *Co }
 
-func (l sharedLife) Begin() { l.c.begin() }
+func (h sharedHooks) Begin() { h.c.begin() }
 
-func (l sharedLife) Stop() {
-	l.c.stop()
-	l.c.w.buffers.Reset()
+func (h sharedHooks) Stop() {
+	h.c.stop()
+	h.c.w.buffers.Reset()
 }
 
 // sharedThread is the thread of a coroutine that is one of SpawnShared, nil of others.
@@ -69,8 +69,8 @@ func (c *Co) Suspend() {
 // for code that charges for it. See Co.Wake.
 func (cl *Cluster) Wake(c *Co) { cl.cores.Wake(&c.Program) }
 
-// goOn ends a Suspend of a worker's coroutine, on its worker.
-func (c *Co) goOn() {
+// endSuspend ends a Suspend of a worker's coroutine, on its worker.
+func (c *Co) endSuspend() {
 	c.woke = true
 	if c.suspended {
 		c.suspended = false
@@ -87,7 +87,7 @@ func (c *Co) Wake(other *Co) {
 	case other.w.mc != c.w.mc:
 		panic(fmt.Sprintf("r2: %s wakes %s, which is on another machine", c.Name(), other.Name()))
 	case t == nil && other.w == c.w:
-		other.goOn()
+		other.endSuspend()
 	case t == nil:
 		other.w.post(c, mail{wake: other})
 	default:
@@ -99,7 +99,7 @@ func (c *Co) Wake(other *Co) {
 // those that are suspended, asleep or at their end, and those whose work a drain need not wait for.
 func (cl *Cluster) SharedAtWork() (n int) {
 	for _, t := range cl.cores.Threads() {
-		if cl.machines[t.Machine()].life == running && t.AtWork() {
+		if cl.machines[t.Machine()].state == running && t.AtWork() {
 			n++
 		}
 	}
@@ -111,7 +111,7 @@ func (cl *Cluster) SharedAtWork() (n int) {
 func (c *Co) Recovers() { c.sharedThread().SetRecovers() }
 
 // Recovering says that the machine waits for the threads that recover what it had.
-func (c *Co) Recovering() bool { return c.w.mc.life == starting }
+func (c *Co) Recovering() bool { return c.w.mc.state == starting }
 
 // Recovered is called once by each thread that recovers, when it has done so.
 func (c *Co) Recovered() {

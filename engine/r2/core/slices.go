@@ -42,7 +42,7 @@ type Thread struct {
 	share    *timeslices
 	w        *Core
 	p        *Program // nil: a worker's
-	life     Life     // of p
+	hooks    Hooks    // of p
 	state    uint8
 	woken    bool // while it was not suspended
 	wakeAt   Time // asleep until then
@@ -127,8 +127,8 @@ func (s *timeslices) running() (n Time) {
 	return n
 }
 
-// give has a thread run, in place of the one that did.
-func (s *timeslices) give(t *Thread) {
+// switchTo has a thread run, in place of the one that did.
+func (s *timeslices) switchTo(t *Thread) {
 	now := s.sys.Sim.Now()
 	if s.on != nil {
 		s.on.leave(now)
@@ -148,7 +148,7 @@ func (s *timeslices) wake(t *Thread) {
 	}
 	t.state = ready
 	if s.on == nil || s.on.vruntime-t.vruntime > s.cost.WakeupGranularity {
-		s.give(t)
+		s.switchTo(t)
 	}
 	s.tickOn()
 }
@@ -159,7 +159,7 @@ func (s *timeslices) block(state uint8) {
 	t := s.on
 	t.state, s.on = state, nil
 	if next := s.first(nil); next != nil {
-		s.give(next)
+		s.switchTo(next)
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *timeslices) tick(gen uint16) {
 	ran, next := s.sys.Sim.Now()-s.began, s.first(s.on)
 	switch over := ran > slice || ran >= s.cost.MinGranularity && s.on.vruntime-next.vruntime > slice; {
 	case over && next.vruntime <= s.on.vruntime:
-		s.give(next)
+		s.switchTo(next)
 	case over:
 		s.began = s.sys.Sim.Now()
 	}
@@ -242,7 +242,7 @@ func (s *timeslices) stop() {
 			t.stop()
 		}
 		*t = Thread{
-			share: s, w: t.w, p: t.p, life: t.life, endless: t.endless, recovers: t.recovers,
+			share: s, w: t.w, p: t.p, hooks: t.hooks, endless: t.endless, recovers: t.recovers,
 			vruntime: s.floor, lost: t.lost, requests: t.requests + 1, state: ended,
 		}
 	}

@@ -67,7 +67,7 @@ func (f *LogFile) Len() int64 { return f.end }
 
 // Durable is the offset behind the last byte that would survive a crash for sure.
 func (f *LogFile) Durable() int64 {
-	f.settle()
+	f.retireWrites()
 	return f.durable
 }
 
@@ -83,8 +83,8 @@ func (f *LogFile) Trim(to int64) {
 	f.from += int64(n) * logChunk
 }
 
-// settle takes note of requests that are complete.
-func (f *LogFile) settle() {
+// retireWrites takes note of writes that are complete.
+func (f *LogFile) retireWrites() {
 	n := 0
 	for n < len(f.writes) && f.writes[n].done <= f.sys.Sim.Now() {
 		f.durable = max(f.durable, f.writes[n].to)
@@ -143,7 +143,7 @@ func (f *LogFile) read(from int64, b []byte) int {
 // crash leaves what the disk has.
 func (f *LogFile) crash() {
 	now := f.sys.Sim.Now()
-	f.settle()
+	f.retireWrites()
 	for _, w := range f.writes {
 		if now >= w.over {
 			f.durable = w.to
@@ -183,7 +183,7 @@ func (p *Program) Sync(f *LogFile) (durable int64) {
 		panic(fmt.Sprintf("r2: %s syncs log %s of machine %d", p.Name(), f.name, f.machine))
 	}
 	if p.sync(); f.asked == f.end {
-		if f.settle(); len(f.writes) > 0 { // another thread has asked for the rest
+		if f.retireWrites(); len(f.writes) > 0 { // another thread has asked for the rest
 			t.WaitForDisk(f.writes[len(f.writes)-1].done)
 		}
 		return f.Durable()
@@ -193,7 +193,7 @@ func (p *Program) Sync(f *LogFile) (durable int64) {
 	p.sync()
 	from, to := f.asked, f.end // more may have been appended
 	begin, over, done := f.disk.Write(p.w.sys.Sim.Now(), f.disk.Blocks(from, int(to-from)))
-	f.settle()
+	f.retireWrites()
 	f.writes = append(f.writes, logWrite{from, to, begin, over, done})
 	f.asked = to
 	t.WaitForDisk(done)

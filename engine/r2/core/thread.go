@@ -2,8 +2,8 @@ package core
 
 import "fmt"
 
-// Life is what the framework does when a shared thread begins and where a crash ends it.
-type Life interface {
+// Hooks are what the framework does when a shared thread begins and where a crash ends it.
+type Hooks interface {
 	Begin() // makes the program's process
 	Stop()  // ends it, and takes back what it had
 }
@@ -30,12 +30,12 @@ func (sys *System) Spawn(w *Core, machine, core int, name string) (t *Thread, id
 }
 
 // Runs gives the thread its program. Its body ends with End.
-func (t *Thread) Runs(p *Program, life Life) { t.p, t.life = p, life }
+func (t *Thread) Runs(p *Program, hooks Hooks) { t.p, t.hooks = p, hooks }
 
 // Begin makes the thread's process and has it run.
 func (t *Thread) Begin() {
 	t.state = fresh
-	t.life.Begin()
+	t.hooks.Begin()
 	t.w.Current = t.p
 	t.wakeAtOnce()
 }
@@ -51,7 +51,7 @@ func (t *Thread) stop() {
 	w := t.w
 	w.Busy -= w.booked()
 	w.Local = min(w.Local, w.sys.Sim.Now())
-	t.life.Stop()
+	t.hooks.Stop()
 	w.Gen++
 	w.Current = nil
 	t.state = ended

@@ -99,7 +99,7 @@ func (s *Pairs) At(q *Pair, place uint32) *Entry {
 // grow doubles the ring.
 func (s *Pairs) grow(q *Pair) {
 	size := 2 * q.room()
-	ring := s.rings.take(size)
+	ring := s.rings.alloc(size)
 	for i := q.Head; i != q.Tail; i++ {
 		*s.rings.at(ring + i&(size-1)) = *s.At(q, i)
 	}
@@ -163,8 +163,8 @@ const ringsBlock = 1 << 12
 
 func (s *rings) at(i uint32) *Entry { return &s.blocks[i/ringsBlock][i%ringsBlock] }
 
-// take gives a ring of n entries, a power of two.
-func (s *rings) take(n uint32) uint32 {
+// alloc allocates a ring of n entries, a power of two.
+func (s *rings) alloc(n uint32) uint32 {
 	at := s.used
 	for uint32(len(s.blocks))*ringsBlock < at+n {
 		s.blocks = append(s.blocks, new([ringsBlock]Entry))
