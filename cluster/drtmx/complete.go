@@ -22,34 +22,19 @@ import (
 // complete is what cobra asks: the arguments so far and what is typed of the next.
 type complete func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective)
 
-// addCompletions gives every command of the tree what its arguments and flags can be.
-func addCompletions(root *cobra.Command) {
-	arguments := map[string]complete{
-		"figure": once(figureIDs), "fit": once(profileNames), "profiles": once(profileNames), "specs": once(specNames), "explore": once(explorable), "knobs": specsAndKnobs,
-		"compare": files, "replay": files,
-	}
-	kept := map[string]complete{"show": upTo(1, keptIDs), "compare": upTo(2, keptIDs), "note": upTo(1, keptIDs), "gc": upTo(100, keptIDs)}
-	flags := map[string]complete{"set": settings(false), "over": settings(true), "preset": always(presetNames), "scale": always(scales), "kind": always(func() []string { return runs.Kinds }), "workload": always(workloadNames), "runs": files}
-	commands := root.Commands()
-	for _, cmd := range root.Commands() {
-		if cmd.Name() == "runs" {
-			commands = append(commands, cmd.Commands()...)
-		}
-	}
-	for _, cmd := range commands {
-		cmd.ValidArgsFunction = none
-		if f, ok := kept[cmd.Name()]; ok && cmd.Parent() != root {
-			cmd.ValidArgsFunction = f
-		} else if f, ok := arguments[cmd.Name()]; ok {
-			cmd.ValidArgsFunction = f
-		} else if strings.Contains(cmd.Use, "[SPEC]") {
-			cmd.ValidArgsFunction = once(specNames)
-		}
-		for name, f := range flags { // order-free: each flag once
-			if cmd.Flags().Lookup(name) != nil {
-				if err := cmd.RegisterFlagCompletionFunc(name, f); err != nil {
-					panic(err) // a flag twice: ours
-				}
+// flagValues completes the values of flags, which mean the same in every command that has them.
+var flagValues = map[string]complete{
+	"set": settings(false), "over": settings(true), "preset": always(presetNames), "scale": always(scales),
+	"kind": always(func() []string { return runs.Kinds }), "workload": always(workloadNames), "runs": files,
+}
+
+// setCompletion gives a command what its arguments and flags can be.
+func setCompletion(cmd *cobra.Command, arguments complete) {
+	cmd.ValidArgsFunction = arguments
+	for name, values := range flagValues { // order-free: each flag once
+		if cmd.Flags().Lookup(name) != nil {
+			if err := cmd.RegisterFlagCompletionFunc(name, values); err != nil {
+				panic(err) // a flag twice: ours
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 // What the Tab key offers, as cobra's scripts ask for it.
@@ -47,6 +49,22 @@ func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if out := ok(t, "completion", shell); !strings.Contains(out, "drtmx") {
 			t.Errorf("no script for %s", shell)
+		}
+	}
+}
+
+// The table and the commands that it makes agree: each of them that takes a spec is offered one, and no row names a command that is
+// not below its own.
+func TestTableFitsItsCommands(t *testing.T) {
+	for _, row := range commands() {
+		cmd := row.make()
+		if offered, _ := row.arguments(cmd, nil, ""); strings.Contains(cmd.Use, "[SPEC]") && !slices.Contains(offered, described("phases", "a shipped spec")) {
+			t.Errorf("%q is not offered the spec phases, only %q", cmd.Use, offered)
+		}
+		for name := range row.below {
+			if !slices.ContainsFunc(cmd.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name }) {
+				t.Errorf("the table has a completion of %s %s, which is no command", cmd.Name(), name)
+			}
 		}
 	}
 }

@@ -6,4 +6,6 @@
 // run or check that failed, 2 for bad usage or a bad spec, with one line that
 // names field, value, rule and next step. Ctrl-C ends a run after the slice of
 // virtual time that it is in.
+//
+// commands.go is the table of the commands; what makes each is in the file or room of its name.
 package main

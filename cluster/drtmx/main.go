@@ -14,11 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster/drtmx/cli"
-	"drtmx/cluster/drtmx/kept"
 	"drtmx/cluster/drtmx/output"
-	"drtmx/cluster/drtmx/points"
-	"drtmx/cluster/drtmx/registry"
-	"drtmx/cluster/drtmx/thesis"
 	"drtmx/cluster/runs"
 	"drtmx/engine/experiment"
 )
@@ -104,9 +100,7 @@ func rootCommand() *cobra.Command {
 		return cli.Usage("%v; see %s --help", cli.Mistyped(cmd, err), cmd.CommandPath())
 	})
 	root.SuggestionsMinimumDistance = 2
-	root.AddCommand(upCommand(), runCommand(), sweepCommand(), whyCommand(), exploreCommand(), compareCommand(), registry.KnobsCommand(), registry.SpecsCommand(),
-		registry.ProfilesCommand(), replayCommand(), traceCommand(), thesis.FigureCommand(), kept.Command(), thesis.VerifyCommand(), thesis.PredictCommand(), thesis.FitCommand(), points.WorkerCommand(), points.ServeWorkCommand(), kernelCommand(), doctorCommand(), resultsTopic())
-	addCompletions(root)
+	addCommands(root)
 	return root
 }
 
