@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"drtmx/cluster"
+	"drtmx/cluster/runs"
 	"drtmx/cluster/work"
 	"drtmx/engine/experiment"
 )
@@ -318,6 +319,26 @@ func BenchmarkSweep(b *testing.B) {
 	}
 }
 
+// untilAPointIsKept is interrupted when the run store has its first point, however long that takes.
+func untilAPointIsKept(t *testing.T) context.Context {
+	t.Helper()
+	store, err := runs.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	go func() {
+		defer interrupt()
+		for ctx.Err() == nil {
+			if size, err := store.Size(); err != nil || size.Points > 0 {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	return ctx
+}
+
 // A sweep that is interrupted is finished by --resume: the points of the first attempt are not computed again.
 func TestResume(t *testing.T) {
 	emptyStore(t)
@@ -325,9 +346,8 @@ func TestResume(t *testing.T) {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	args := append([]string{"sweep", "--over", "coroutines=1,2,3,4,5,6,7,8", "--over", "seed=1,2,3,4,5,6", "--json"}, tiny...)
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx := untilAPointIsKept(t)
 	var out, errs strings.Builder
-	time.AfterFunc(200*time.Millisecond, cancel)
 	if code := runUntil(ctx, args, &out, &errs); code != failed || !strings.Contains(errs.String(), "drtmx sweep --resume finishes it") {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
