@@ -17,7 +17,7 @@
 //
 // post.go takes requests. path.go lists the events of a verb in order (register) and charges the stations of RNIC and wire;
 // responder.go charges PCIe and memory and moves the bytes, those of a READ in Fabric.read. costs.go has the profile's
-// numbers as both want them. What the core of a thread pays for a verb is charged in post.go of engine/r2.
+// numbers as both want them. What the core of a thread pays for a verb is charged in doorbell.go of engine/r2/queuepair.
 //
 // # What is modelled
 //
