@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -11,8 +12,11 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/cluster/keep"
 	"drtmx/cluster/runs"
 	"drtmx/cluster/runs/runstest"
+	"drtmx/engine/batch"
+	"drtmx/notebooks/figures"
 )
 
 var update = flag.Bool("update", false, "execute the notebooks and write them back")
@@ -154,31 +158,73 @@ func different(t *testing.T, what string, a, b *ipynb) {
 	}
 }
 
-// ownStore are notebooks that have an empty run store of their own: what they show is that others compute.
-var ownStore = []string{"10-many-machines.ipynb"}
+// manyMachines is the notebook whose points other processes compute. What it shows is that they do: its run store is empty.
+const manyMachines = "10-many-machines.ipynb"
+
+// share puts the points of the figure that workers have computed for manyMachines into the run store of all tests. The notebook of
+// primitives, which shows the same figure, then has the numbers that this process would compute.
+func share(t *testing.T, own, shared string) {
+	t.Helper()
+	open := func(file string) *runs.Store {
+		s, err := runs.Open(runs.Options{File: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	from, to := open(own), open(shared)
+	specs, err := figures.Get("2-5a").AllSpecs(figures.Quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range specs {
+		k, err := batch.RunKey(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, ok := from.Get(keep.StoreKey(k))
+		if !ok {
+			t.Errorf("%v: the notebook has shown figure 2-5a, and its run store has no such point", s)
+			continue
+		}
+		if err := to.Put(keep.StoreKey(k), body); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
 
 // The notebooks of the repository run, and hold the numbers that this code gives. Points of sweeps and figures may come from the
-// run store of all tests, which has those of this code alone: tests of package chapter2 compute most of them. That points are the same
-// each time is proven where they are computed twice: by the digests of package engine's tests, and by the notebook of many machines,
-// whose workers compute what it computes itself.
+// run store of all tests, which has those of this code alone. That points are the same each time is proven where they are computed
+// twice: by the digests of package engine's tests, and by the notebook of many machines, whose workers compute what it computes itself.
+// That notebook comes first, alone, for it has as many workers as there are cores, and others show what they have computed.
 func TestNotebooks(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../notebooks/*.ipynb")
 	if err != nil {
 		t.Fatal(err)
 	}
+	slices.SortStableFunc(files, func(a, b string) int {
+		return cmp.Compare(strings.Index(b, manyMachines), strings.Index(a, manyMachines))
+	})
+	shared, ok := runstest.Shared()
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			t.Parallel()
+			store, alone := shared, filepath.Base(file) == manyMachines
+			if !alone {
+				t.Parallel()
+			}
 			if *update {
 				write(t, file, executed(t, file, ""))
 				return
 			}
-			store, _ := runstest.Shared()
-			if slices.Contains(ownStore, filepath.Base(file)) {
-				store = ""
+			if alone {
+				store = filepath.Join(t.TempDir(), "runs.db")
 			}
 			first, committed := executed(t, file, store), readNotebook(t, file)
+			if alone && ok {
+				share(t, store, shared)
+			}
 			if slices.Equal(outputs(t, committed), outputs(t, first)) {
 				return // what is committed was executed too: that is twice
 			}
