@@ -17,7 +17,7 @@ import (
 	"drtmx/engine/testbed"
 )
 
-// hardwareBeds are systems that come by most numbers of the profiles.
+// hardwareBeds are systems that come by most numbers of the profiles. Those with NVM have small caches, for they open with warm ones.
 var hardwareBeds = []experiment.Spec{
 	{Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.scale": 0.001}},
 	{Workload: "smallbank", Preset: "fasst", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.scale": 0.001, "fault.drop": 0.01}},
@@ -25,8 +25,9 @@ var hardwareBeds = []experiment.Spec{
 	{Workload: "micro-read", Set: experiment.Knobs{"nodes": 2, "threads": 4, "workload.payload": 4096, "emulated_nodes": 80}},
 	{Workload: "micro-atomic", Set: experiment.Knobs{"nodes": 2, "threads": 4, "workload.keys": 10}},
 	{Workload: "micro-rpc", Set: experiment.Knobs{"nodes": 2, "threads": 2, "workload.transport": "write"}},
-	{Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "workload.payload": 1000, "workload.socket": "any"}},
-	{Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "workload.payload": 256, "workload.primitive": "two-sided", "workload.copy": "store", "nvm.persist": true}},
+	{Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "workload.payload": 1000, "workload.socket": "any", "hardware.node_types.r74v.llc": "1MB"}},
+	{Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "workload.payload": 256, "workload.primitive": "two-sided", "workload.copy": "store", "nvm.persist": true,
+		"hardware.node_types.r74v.llc": "1MB"}},
 	{Workload: "micro-rpc", Set: experiment.Knobs{"profile": "vale", "nodes": 2, "threads": 2}},
 	{Workload: "smallbank", Preset: "fasst", Set: experiment.Knobs{"profile": "aws", "nodes": 3, "threads": 2, "workload.scale": 0.001}},
 }
