@@ -2,9 +2,11 @@ package engine
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -258,6 +260,7 @@ func TestCrashesReplay(t *testing.T) {
 // Whatever crashes when: every request that begins ends once, as success or error;
 // what is up works at the end; a drain comes to an end; and two runs are the same.
 func TestRequestsEndOnce(t *testing.T) {
+	drawSome(t)
 	rapid.Check(t, func(r *rapid.T) {
 		pick := func(name string, list ...any) any { return rapid.SampledFrom(list).Draw(r, name) }
 		n := rapid.IntRange(2, 4).Draw(r, "nodes")
@@ -296,6 +299,19 @@ func TestRequestsEndOnce(t *testing.T) {
 			r.Error("two runs differ")
 		}
 	})
+}
+
+// drawSome has the test draw a quarter of the cases, unless it soaks or the command line says how many.
+func drawSome(t *testing.T) {
+	checks := flag.Lookup("rapid.checks")
+	all, err := strconv.Atoi(checks.DefValue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !soaking && checks.Value.String() == checks.DefValue {
+		checks.Value.Set(strconv.Itoa(all / 4))
+		t.Cleanup(func() { checks.Value.Set(checks.DefValue) })
+	}
 }
 
 // crashes crashes and restarts machines, heals the system and drains it.

@@ -14,6 +14,9 @@ import (
 	"drtmx/engine/workload"
 )
 
+// soaking says that tests go through all of what they otherwise draw a sample of: make soak.
+var soaking = os.Getenv("DRTMX_SOAK") != ""
+
 // TestSoak draws clusters, workloads, primitives, optimisations, losses and live changes at random and has
 // the checkers look on; then the faults end and everything must come to rest: the history strictly
 // serialisable, the workload's invariants kept, nothing left of aborted transactions, replicas equal.
