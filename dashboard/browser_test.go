@@ -27,6 +27,7 @@ import (
 	"drtmx/cluster/job"
 	"drtmx/cluster/web"
 	_ "drtmx/dashboard"
+	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/browsertest"
 	"drtmx/engine/experiment"
 )
@@ -226,6 +227,9 @@ func startChromium(browser string) {
 func newTab(t *testing.T) *tab {
 	t.Helper()
 	browser := browsertest.Find(t)
+	if !charts.HasLibrary() { // visits wait for what it draws
+		browsertest.Missing(t, "this build has no echarts; run go run ./dashboard/charts/fetch")
+	}
 	if chromium.start.Do(func() { startChromium(browser) }); chromium.err != nil {
 		t.Fatalf("chromium does not start: %v", chromium.err)
 	}

@@ -19,10 +19,15 @@ func Find(t testing.TB) string {
 			return file
 		}
 	}
-	const why = "chromium is missing; apt-get install --no-install-recommends chromium-headless-shell"
+	Missing(t, "chromium is missing; apt-get install --no-install-recommends chromium-headless-shell")
+	return ""
+}
+
+// Missing skips a test that needs what is not there, or fails it where everything is required. Why tells the command that brings it.
+func Missing(t testing.TB, why string) {
+	t.Helper()
 	if os.Getenv("DRTMX_REQUIRE") == "all" {
 		t.Fatal(why)
 	}
 	t.Skip(why)
-	return ""
 }
