@@ -3,8 +3,6 @@ package metrics
 import (
 	"math"
 	"math/bits"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 const (
@@ -20,18 +18,18 @@ const (
 	histFew = 64
 )
 
-// Hist is a distribution of durations: quantiles from an HDR histogram with
+// Hist is a distribution of durations: quantiles from an HDR histogram (its buckets are those of HdrHistogram) with
 // three significant digits at nanosecond resolution, mean and maximum exact.
 // The zero value is ready. The first few durations are kept as they are, for
 // most histograms get no more; then Record allocates the buckets (about 220 KB),
 // and later ones allocate nothing.
 type Hist struct {
 	// Coarse, set before the first Record, keeps two digits: an eighth of the
-	// memory, and of the time to summarise, merge and reset (about 100 us).
+	// memory.
 	Coarse bool
 
-	few   []int64                 // ns; what was recorded while there are no buckets
-	hdr   *hdrhistogram.Histogram // the buckets, nil until there are many
+	few   []int64  // ns; what was recorded while there are no buckets
+	many  *buckets // nil until there are many
 	n     uint64
 	sumHi uint64 // the sum of all durations in ps, 128 bits
 	sumLo uint64
@@ -53,7 +51,7 @@ func (h *Hist) Record(ps int64) {
 
 // keep takes a duration in ns into the few or into its bucket.
 func (h *Hist) keep(ns int64) {
-	if h.hdr == nil {
+	if h.many == nil {
 		if h.few == nil {
 			h.few = make([]int64, 0, histFew)
 		}
@@ -63,31 +61,25 @@ func (h *Hist) keep(ns int64) {
 		}
 		h.build()
 	}
-	record(h.hdr, ns)
+	h.many.add(ns, 1)
 }
 
-func record(hdr *hdrhistogram.Histogram, ns int64) {
-	if err := hdr.RecordValue(ns); err != nil {
-		panic("metrics: " + err.Error())
-	}
-}
-
-func (h *Hist) build() { h.hdr, h.few = h.buckets(), nil }
+func (h *Hist) build() { h.many, h.few = h.buckets(), nil }
 
 // buckets are what was recorded, in buckets that are h's own if it has some.
-func (h *Hist) buckets() *hdrhistogram.Histogram {
-	if h.hdr != nil {
-		return h.hdr
+func (h *Hist) buckets() *buckets {
+	if h.many != nil {
+		return h.many
 	}
 	digits := histDigits
 	if h.Coarse {
 		digits = histDigitsCoarse
 	}
-	hdr := hdrhistogram.New(1, histMaxNS, digits)
+	b := newBuckets(digits)
 	for _, ns := range h.few {
-		record(hdr, ns)
+		b.add(ns, 1)
 	}
-	return hdr
+	return b
 }
 
 // Count is the number of durations recorded.
@@ -129,16 +121,14 @@ func (h *Hist) QuantileNS(q float64) (ns int64, ok bool) {
 	if !ok || h.n < SamplesFor(q) {
 		return 0, false
 	}
-	// The rank is computed in integers and handed to the library as a percentile
-	// that cannot round to another rank: its own product q*n may, differently on
+	// The rank is computed in integers: the product q*n may round to another, differently on
 	// machines that fuse multiply and add.
 	hi, lo := bits.Mul64(h.n, ppm)
 	rank, rest := bits.Div64(hi, lo, million)
 	if rest > 0 {
 		rank++
 	}
-	ns = h.buckets().ValueAtPercentile(float64(rank) / float64(h.n) * 100)
-	return min(ns, h.MaxNS()), true
+	return min(h.buckets().at(rank), h.MaxNS()), true
 }
 
 // Merge adds what o recorded.
@@ -146,15 +136,15 @@ func (h *Hist) Merge(o *Hist) {
 	if o.n == 0 {
 		return
 	}
-	if o.hdr == nil && o.Coarse == h.Coarse {
+	if o.many == nil && o.Coarse == h.Coarse {
 		for _, ns := range o.few {
 			h.keep(ns)
 		}
 	} else {
-		if h.hdr == nil {
+		if h.many == nil {
 			h.build()
 		}
-		h.hdr.Merge(o.buckets())
+		h.many.merge(o.buckets())
 	}
 	var carry uint64
 	h.sumLo, carry = bits.Add64(h.sumLo, o.sumLo, 0)
@@ -165,11 +155,10 @@ func (h *Hist) Merge(o *Hist) {
 
 // Reset forgets everything and keeps the buckets.
 func (h *Hist) Reset() {
-	hdr := h.hdr
-	if hdr != nil && h.n > 0 {
-		hdr.Reset()
+	if h.many != nil {
+		h.many.reset()
 	}
-	*h = Hist{Coarse: h.Coarse, hdr: hdr, few: h.few[:0]}
+	*h = Hist{Coarse: h.Coarse, many: h.many, few: h.few[:0]}
 }
 
 // Clone is an independent copy.

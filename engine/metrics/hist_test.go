@@ -157,7 +157,7 @@ func TestFewDurations(t *testing.T) {
 					t.Errorf("coarse %v: %d durations without buckets %+v, with %+v", coarse, n, h.Latency(), want.Latency())
 				}
 			}
-			if built := few.hdr != nil; built != (n > histFew) {
+			if built := few.many != nil; built != (n > histFew) {
 				t.Errorf("coarse %v: %d durations have buckets: %v", coarse, n, built)
 			}
 			if few.Reset(); few.Count() != 0 || few.Histogram() != nil {

@@ -1,7 +1,5 @@
 package metrics
 
-import "github.com/HdrHistogram/hdrhistogram-go"
-
 // Histogram is a distribution as results carry it: how many durations lie in each interval that has some. An interval
 // ends at its UpperUS, in us, and is a hundredth of that wide, or a nanosecond.
 type Histogram struct {
@@ -16,14 +14,14 @@ func (h *Hist) Histogram() *Histogram {
 	}
 	coarse := h.buckets()
 	if fine := coarse; !h.Coarse {
-		coarse = hdrhistogram.New(1, histMaxNS, histDigitsCoarse)
-		coarse.Merge(fine)
+		coarse = newBuckets(histDigitsCoarse)
+		coarse.merge(fine)
 	}
 	out := &Histogram{}
-	for _, bar := range coarse.Distribution() {
-		if bar.Count > 0 {
-			out.UpperUS = append(out.UpperUS, float64(min(bar.To, h.MaxNS()))/1e3)
-			out.Counts = append(out.Counts, uint64(bar.Count))
+	for i, n := range coarse.counts[:coarse.hi] {
+		if n > 0 {
+			out.UpperUS = append(out.UpperUS, float64(min(coarse.top(i), h.MaxNS()))/1e3)
+			out.Counts = append(out.Counts, n)
 		}
 	}
 	return out

@@ -1,0 +1,84 @@
+package metrics
+
+import "math/bits"
+
+// buckets are those of an HDR histogram: durations below 2^(half+1) ns have a bucket each, and from there on every power of two
+// is cut into 2^half buckets. What is added, merged and forgotten touches no bucket outside of those in use.
+type buckets struct {
+	half   int // log2 of how many buckets a power of two has
+	counts []uint64
+	lo, hi int // the buckets in use: from lo to before hi
+}
+
+// newBuckets has as many buckets in a power of two as keep so many significant digits.
+func newBuckets(digits int) *buckets {
+	single := 2 // below it a nanosecond is told from the next
+	for range digits {
+		single *= 10
+	}
+	b := &buckets{half: bits.Len(uint(single-1)) - 1}
+	b.counts = make([]uint64, b.index(histMaxNS)+1)
+	return b
+}
+
+// index is the bucket of a duration.
+func (b *buckets) index(ns int64) int {
+	shift := bits.Len64(uint64(ns)|(2<<b.half-1)) - b.half - 1
+	return shift<<b.half + int(ns>>shift)
+}
+
+// least is the shortest duration of a bucket, and top the longest.
+func (b *buckets) least(i int) int64 {
+	shift := max(i>>b.half-1, 0)
+	return int64(i-shift<<b.half) << shift
+}
+
+func (b *buckets) top(i int) int64 { return b.least(i) + 1<<max(i>>b.half-1, 0) - 1 }
+
+// add counts n durations. They have a bucket: Record cuts longer ones.
+func (b *buckets) add(ns int64, n uint64) {
+	i := b.index(ns)
+	b.counts[i] += n
+	b.use(i, i+1)
+}
+
+func (b *buckets) use(lo, hi int) {
+	if b.hi == 0 {
+		b.lo = lo
+	}
+	b.lo, b.hi = min(b.lo, lo), max(b.hi, hi)
+}
+
+// merge adds what o counts, whatever digits it keeps: each duration counts as the shortest of its bucket.
+func (b *buckets) merge(o *buckets) {
+	if o.half == b.half {
+		for i, n := range o.counts[o.lo:o.hi] {
+			b.counts[o.lo+i] += n
+		}
+		if o.hi > 0 {
+			b.use(o.lo, o.hi)
+		}
+		return
+	}
+	for i, n := range o.counts[o.lo:o.hi] {
+		if n > 0 {
+			b.add(o.least(o.lo+i), n)
+		}
+	}
+}
+
+// at is the longest duration of the bucket in which that rank is, from 1.
+func (b *buckets) at(rank uint64) int64 {
+	for i, n := range b.counts[b.lo:b.hi] {
+		if n >= rank {
+			return b.top(b.lo + i)
+		}
+		rank -= n
+	}
+	panic("metrics: fewer durations than the rank")
+}
+
+func (b *buckets) reset() {
+	clear(b.counts[b.lo:b.hi])
+	b.lo, b.hi = 0, 0
+}
