@@ -19,6 +19,7 @@ func (p *page) copyAs(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
+	spec = spec.Working()
 	command, err := commandOf(spec)
 	if err != nil {
 		fail(w, err)
@@ -28,8 +29,9 @@ func (p *page) copyAs(w http.ResponseWriter, r *http.Request) {
 }
 
 // commandOf is a batch run of the same system: what differs from the shipped
-// spec of that name, or else from the default one, is set.
+// spec of that name, or else from the default one, is set; but what has no effect is not, for the command refuses that.
 func commandOf(s experiment.Spec) (string, error) {
+	s = s.Working()
 	words := []string{"drtmx", "run"}
 	name := ""
 	if slices.Contains(experiment.SpecNames(), s.Name) {

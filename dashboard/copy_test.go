@@ -40,6 +40,13 @@ func TestCopyRoundTrips(t *testing.T) {
 		if s, err = experiment.SpecOf(s.Name, want); err != nil { // as a running system gives it
 			t.Fatal(err)
 		}
+		s = s.Working()
+		if want, err = experiment.Resolve(s); err != nil {
+			t.Fatal(err)
+		}
+		if idle := experiment.Idle(s, experiment.SortedNames(s.Set)); len(idle) > 0 {
+			t.Fatalf("%s has a knob that the command refuses: %v", s.YAML(), idle)
+		}
 		command, err := commandOf(s)
 		if err != nil {
 			t.Fatal(err)

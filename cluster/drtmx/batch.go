@@ -62,7 +62,9 @@ func runCommand() *cobra.Command {
 			if err := k.Check(cmd); err != nil {
 				return err
 			}
-			cli.WarnIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args))
+			if err := cli.RefuseIdle(spec, f.Turned(spec, args)); err != nil {
+				return err
+			}
 			if seeds > 1 {
 				return runSeeds(cmd, spec, seeds, asJSON, &tables, &k)
 			}
@@ -206,7 +208,9 @@ func sweepCommand() *cobra.Command {
 			if err := cli.OpenStore(cmd); err != nil {
 				return err
 			}
-			cli.WarnIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args), parsed...)
+			if err := cli.RefuseIdle(spec, f.Turned(spec, args), parsed...); err != nil {
+				return err
+			}
 			s, err := sweepOn(cmd, &lab, spec, cluster.SweepOptions{Seeds: seeds, NoCache: fresh, Note: k.Note}, axes)
 			if err != nil {
 				return err

@@ -80,7 +80,9 @@ func (f *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	if _, ok := shipped(args); ok {
 		args = nil
 	}
-	cli.WarnIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args))
+	if err := cli.RefuseIdle(spec, f.Turned(spec, args)); err != nil {
+		return err
+	}
 	ctx := cmd.Context()
 	if f.budget > 0 {
 		var stop context.CancelFunc
@@ -136,7 +138,7 @@ func (f *exploreFlags) check() error {
 // write writes the counterexample, if a file is named, and the report, unless standard output is that file.
 func (f *exploreFlags) write(cmd *cobra.Command, r *explore.Report) error {
 	if len(r.Found) > 0 && f.out != "" {
-		if err := output.Write(cmd.OutOrStdout(), f.out, []byte(r.Found[0].Spec.YAML())); err != nil || f.out == "-" {
+		if err := output.Write(cmd.OutOrStdout(), f.out, []byte(r.Found[0].Spec.Working().YAML())); err != nil || f.out == "-" {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 }
 
 // tiny is a cluster that runs in a fraction of a second.
-var tiny = []string{"--set", "nodes=3", "--set", "threads=1", "--set", "coroutines=2", "--set", "workload.accounts=500", "--set", "cache.bytes=1MB",
+var tiny = []string{"--set", "nodes=3", "--set", "threads=1", "--set", "coroutines=2", "--set", "workload.accounts=500",
 	"--set", "warmup_ns=50us", "--set", "duration_ns=300us", "--set", "window_ns=20us"}
 
 // call runs the command and returns its exit status and what it wrote.
@@ -277,18 +277,21 @@ func TestIdleKnobsAreNamed(t *testing.T) {
 		want   string
 	}{
 		{[]string{"coroutines"}, nil, ""},
-		{[]string{"workload.payload", "coroutines"}, nil, "workload.payload has no effect here: workload smallbank does not use it\n"},
-		{nil, []experiment.Axis{axis("workload.payload", "8,16")}, "workload.payload has no effect here: workload smallbank does not use it\n"},
-		{nil, []experiment.Axis{axis(node, "0,1")}, node + " has no effect here: fault.nic_slowdown is 1: no RNIC is slow\n"},
+		{[]string{"workload.payload", "coroutines"}, nil, `workload.payload: has no effect here: workload smallbank does not use it`},
+		{nil, []experiment.Axis{axis("workload.payload", "8,16")}, `workload.payload = 8B,16B: has no effect here: workload smallbank does not use it`},
+		{nil, []experiment.Axis{axis(node, "0,1")}, node + ` = 0,1: has no effect here: fault.nic_slowdown is 1: no RNIC is slow; leave it out, or change what keeps it from working; fault.nic_slowdown has an effect`},
 		{nil, []experiment.Axis{axis(node, "0,1"), axis("fault.nic_slowdown", "1,4")}, ""},
 	} {
-		var b strings.Builder
-		if cli.WarnIdle(&b, spec, tt.turned, tt.axes...); b.String() != tt.want {
-			t.Errorf("%v, %v: %q, want %q", tt.turned, tt.axes, b.String(), tt.want)
+		got := ""
+		if err := cli.RefuseIdle(spec, tt.turned, tt.axes...); err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, tt.want) || (got == "") != (tt.want == "") {
+			t.Errorf("%v, %v: %q, want %q", tt.turned, tt.axes, got, tt.want)
 		}
 	}
-	if code, _, stderr := call("run", "nvm", "--set", "phase.lock=two-sided", "--set", "duration_ns=20us", "--set", "warmup_ns=20us"); code != success ||
-		!strings.Contains(stderr, "phase.lock has no effect here: workload micro-write runs no transactions") || strings.Count(stderr, "no effect") != 1 {
+	if code, _, stderr := call("run", "nvm", "--set", "phase.lock=two-sided", "--set", "duration_ns=20us", "--set", "warmup_ns=20us"); code != misused ||
+		!strings.Contains(stderr, `phase.lock = two-sided: has no effect here: workload micro-write runs no transactions`) || strings.Count(stderr, "no effect") != 1 {
 		t.Errorf("%d %s", code, stderr)
 	}
 }

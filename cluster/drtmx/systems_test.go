@@ -27,13 +27,16 @@ func two(t *testing.T, text string) string {
 	return p
 }
 
+// small is what every workload has.
+var small = []string{"--set", "nodes=3", "--set", "threads=1", "--set", "coroutines=2", "--set", "warmup_ns=50us", "--set", "duration_ns=300us", "--set", "window_ns=20us"}
+
 const twoSystems = "name: two\nset: {workload: ycsb, workload.keys: 2000, workload.theta: 0}\nsystems: [{name: hybrid}, {name: messages, set: {preset: fasst}}]\n"
 
 // TestRunOfSeveralSystems: run runs each, compares them, and writes a row for each.
 func TestRunOfSeveralSystems(t *testing.T) {
 	file, csv := two(t, twoSystems), filepath.Join(t.TempDir(), "r.csv")
 	var r result.Systems
-	decode(t, ok(t, with([]string{"run", file, "--json", "--csv", csv}, tiny...)...), &r)
+	decode(t, ok(t, with([]string{"run", file, "--json", "--csv", csv}, small...)...), &r)
 	if len(r.Systems) != 2 || len(r.Comparison) != 1 || r.Systems[0].Name != "hybrid" || r.Systems[1].Spec["preset"] != "fasst" || r.Comparison[0].B != "messages" {
 		t.Fatalf("%+v", r.Comparison)
 	}
@@ -44,7 +47,7 @@ func TestRunOfSeveralSystems(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(string(b)), "\n"); len(lines) != 3 || column(t, lines, "system") != "hybrid" || column(t, lines, "spec.workload") != "ycsb" {
 		t.Errorf("%.300s", b)
 	}
-	text := ok(t, with([]string{"run", file, "--set", "workload.keys=3000", "--set", "workload.distributed=0.5"}, tiny...)...)
+	text := ok(t, with([]string{"run", file, "--set", "workload.keys=3000"}, small...)...)
 	for _, want := range []string{"hybrid ", "messages ", "preset ", "drtm+h", "throughput "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("without %q:\n%s", want, text)
@@ -55,7 +58,7 @@ func TestRunOfSeveralSystems(t *testing.T) {
 			t.Errorf("%v", r.Systems[i].Spec["workload.theta"])
 		}
 	}
-	if same := ok(t, with([]string{"run", file, "--preset", "farm"}, tiny...)...); !strings.Contains(same, "no knob differs") {
+	if same := ok(t, with([]string{"run", file, "--preset", "farm"}, small...)...); !strings.Contains(same, "no knob differs") {
 		t.Errorf("a preset for all:\n%s", same)
 	}
 	if out := ok(t, "specs", file); out != "name: two\nworkload: ycsb\nset:\n  workload.keys: 2000\n  workload.theta: 0\nsystems:\n  - name: hybrid\n  - name: messages\n    preset: fasst\n" {
@@ -97,7 +100,7 @@ func TestUpOfSeveralSystems(t *testing.T) {
 	defer interrupt()
 	done := make(chan int, 1)
 	go func() {
-		done <- runUntil(ctx, with([]string{"up", two(t, twoSystems), "--listen", addr, "--pace", "1ms/s", "--seed", "9"}, tiny...), io.Discard, io.Discard)
+		done <- runUntil(ctx, with([]string{"up", two(t, twoSystems), "--listen", addr, "--pace", "1ms/s", "--seed", "9"}, small...), io.Discard, io.Discard)
 	}()
 	get := func(path string, v any) bool {
 		resp, err := http.Get("http://" + addr + path)

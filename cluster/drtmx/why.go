@@ -36,7 +36,9 @@ round trips one after the other).`,
 			if err != nil {
 				return err
 			}
-			cli.WarnIdle(cmd.ErrOrStderr(), spec, f.Turned(spec, args))
+			if err := cli.RefuseIdle(spec, f.Turned(spec, args)); err != nil {
+				return err
+			}
 			b := progress.New(cmd.ErrOrStderr(), "why")
 			c, err := batch.MeasureCauses(cmd.Context(), spec, batch.CausesOptions{Group: group, Seeds: seeds, Progress: b.Update})
 			b.End()

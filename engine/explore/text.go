@@ -30,7 +30,7 @@ func (r *Report) String() string {
 		for _, text := range x.More {
 			line("", "%s", text)
 		}
-		b.WriteString("\n" + x.Spec.YAML() + "\n")
+		b.WriteString("\n" + x.Spec.Working().YAML() + "\n")
 	}
 	if len(r.Found) == 0 {
 		line("found", "nothing")

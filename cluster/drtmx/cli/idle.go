@@ -1,28 +1,36 @@
 package cli
 
 import (
-	"fmt"
-	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"drtmx/engine/experiment"
 )
 
-// WarnIdle says which of the knobs that a person turned do nothing, see experiment.Idle; of several systems, in none.
-func WarnIdle(w io.Writer, spec experiment.Spec, names []string, axes ...experiment.Axis) {
-	list, err := spec.Each()
-	if err != nil {
-		return // said elsewhere
+// RefuseIdle is an error if one of the knobs that a person turned does nothing, see experiment.Idle; of several systems, in none. A result
+// over it would look like a finding.
+func RefuseIdle(spec experiment.Spec, names []string, axes ...experiment.Axis) error {
+	idle := experiment.IdleInAll(spec, names, axes...)
+	if len(idle) == 0 {
+		return nil
 	}
-	idle := experiment.Idle(list[0], names, axes...)
-	for _, s := range list[1:] {
-		also := experiment.Idle(s, names, axes...)
-		idle = slices.DeleteFunc(idle, func(text string) bool { return !slices.Contains(also, text) })
+	first := idle[0]
+	for _, a := range axes {
+		if a.Knob == first.Name {
+			var values []string
+			for _, v := range a.Values {
+				values = append(values, experiment.Format(a.Knob, v))
+			}
+			return first.Error(strings.Join(values, ","))
+		}
 	}
-	for _, text := range idle {
-		fmt.Fprintln(w, text)
+	for _, one := range append(slices.Clone(spec.Systems), spec) {
+		if v, set := one.Set[first.Name]; set {
+			return first.Error(experiment.Format(first.Name, v))
+		}
 	}
+	return first.Error("")
 }
 
 // Turned are the knobs that the person set: those of the command line, and of a spec file of their own.

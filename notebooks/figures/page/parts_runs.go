@@ -51,7 +51,7 @@ func behind(r *figure.Recipe, f *figure.Figure) behindFigure {
 	figure.Must(err) // they are those of runs
 	names := namesOf(r, f, len(values))
 	for _, g := range groups {
-		told := toldGroup{YAML: g.Spec.YAML()}
+		told := toldGroup{YAML: g.Spec.Working().YAML()}
 		for _, run := range g.Runs {
 			told.Runs = append(told.Runs, toldRunOf(f, run, names[run.N]))
 		}
