@@ -365,7 +365,7 @@ func TestDescribeHardware(t *testing.T) {
 func TestIdleHardware(t *testing.T) {
 	spec := experiment.Spec{Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "nodes": 2, "threads": 2}}
 	idle := experiment.Idle(spec, []string{"hardware.nic.recv_depth", "hardware.node_types.val.llc", "hardware.node_types.r74v.llc", "hardware.nic.tx_write"})
-	if len(idle) != 2 || !strings.Contains(idle[0], "hardware.nic.recv_depth has no effect here") || !strings.Contains(idle[1], "no machine of this cluster is of type val") {
+	if len(idle) != 2 || !strings.Contains(idle[0].String(), "hardware.nic.recv_depth has no effect here") || !strings.Contains(idle[1].String(), "no machine of this cluster is of type val") {
 		t.Errorf("%q", idle)
 	}
 }
@@ -375,7 +375,7 @@ func TestIdleMemoryNumbers(t *testing.T) {
 	names := []string{"hardware.memory.llc_store", "hardware.memory.dram_store", "hardware.memory.dram_random", "hardware.memory.dram", "hardware.memory.llc_hit"}
 	for profile, want := range map[string]int{"val": 3, "vale": 3, "r74v": 2} {
 		idle := experiment.Idle(experiment.Spec{Workload: "micro-rpc", Set: experiment.Knobs{"profile": profile, "nodes": 2, "threads": 2}}, names)
-		if len(idle) != want || !strings.HasPrefix(idle[0], "hardware.memory.dram_random has no effect here") || !strings.Contains(idle[1], "dram_store has no effect here: R2 charges a store to DRAM as a load") {
+		if len(idle) != want || !strings.HasPrefix(idle[0].String(), "hardware.memory.dram_random has no effect here") || !strings.Contains(idle[1].String(), "dram_store has no effect here: R2 charges a store to DRAM as a load") {
 			t.Errorf("%s: %q", profile, idle)
 		}
 	}

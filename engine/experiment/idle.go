@@ -111,9 +111,10 @@ func (s Spec) Working() Spec {
 }
 
 // instead is the knob nearest to one that does nothing, of those of its group that do something: the one with most words of its name and
-// label; "" if none has any.
+// label, and at least half; "" if there is none.
 func instead(idle *knob.Row, v Knobs) (name string) {
-	wanted, most := wordsOf(idle), 0
+	wanted := wordsOf(idle)
+	most := (len(wanted) - 1) / 2
 	for _, e := range knob.Rows() {
 		if e.Group != idle.Group || e == idle || e.Inactive != nil && e.Inactive(v) != "" {
 			continue
