@@ -36,7 +36,7 @@ help:
 	@echo "make test      everything that has to hold; installs what it may"
 	@echo "make check     vet, staticcheck and the short tests: before a commit"
 	@echo "make notebook  install the kernel and start Jupyter in notebooks/"
-	@echo "make bench     the benchmarks of the README, peers included"
+	@echo "make bench     the benchmarks of the handbook, peers included"
 	@echo "make fit       fit the fitted numbers of PROFILE (val) to the calibration table"
 	@echo "make predictions  compute the thesis's numbers of systems anew and record them (CHAPTER=4, SCALE=quick)"
 	@echo "make pgo       record anew the profile that the programs are built with"
@@ -168,7 +168,7 @@ CHAPTER ?= 4
 SCALE ?= quick
 predictions: build
 	$(BIN)/drtmx predict --run $(if $(BAND),--band) --chapter $(CHAPTER) --scale $(SCALE) --record notebooks/figures/prediction/recorded.json
-	UPDATE=1 $(GO) test ./notebooks/figures -count=1 -run TestCountsInREADME
+	UPDATE=1 $(GO) test ./notebooks/figures -count=1 -run TestCountsInHandbook
 
 clean:
 	rm -rf $(BIN)

@@ -60,7 +60,7 @@ var rows = [][]string{
 	{"dashboard/charts/palette"},
 	{"dashboard/charts/canvas"},
 	{"dashboard/charts"},
-	{"cluster/atomicfile", "cluster/runs", "cluster/shell", "cluster/tidy", "cluster/words"},
+	{"cluster/atomicfile", "cluster/handbook", "cluster/runs", "cluster/shell", "cluster/tidy", "cluster/words"},
 	{"cluster/strictjson", "cluster/system", "cluster/work"},
 	{"cluster/keep", "cluster/session"},
 	{"cluster/lab", "cluster/twin"},

@@ -1,9 +1,10 @@
 package kernel_test
 
 import (
-	"os"
 	"strings"
 	"testing"
+
+	"drtmx/cluster/handbook"
 )
 
 const clusterImport = "import (\"fmt\"; \"time\"; \"drtmx/cluster\"; \"drtmx/engine/txn\")\n"
@@ -142,78 +143,25 @@ func TestSystemsSideBySide(t *testing.T) {
 	}
 }
 
-// The cells of the README, as they stand there.
-func TestCellsOfTheREADME(t *testing.T) {
+// The cells of the handbook, as they stand there, in the order of its pages.
+func TestCellsOfTheHandbook(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	steps := []step{{Code: clusterImport + "import \"drtmx/engine/workload/smallbank\""}}
-	for i, part := range strings.Split(string(b), "```go\n") {
-		if code, _, ok := strings.Cut(part, "```"); i > 0 && ok {
-			steps = append(steps, step{Code: code})
+	for _, p := range handbook.Pages() {
+		for i, part := range strings.Split(p.Text, "```go\n") {
+			if code, _, ok := strings.Cut(part, "```"); i > 0 && ok {
+				steps = append(steps, step{Code: code})
+			}
 		}
 	}
 	out := drive(t, steps...)
-	if len(out) != 3 {
+	wants := []string{"", "ycsb-a", "phase.commit auto -> two-sided", "strict-serializable holds"}
+	if len(out) != len(wants) {
 		t.Fatalf("%d cells", len(out)-1)
 	}
-	for i, want := range []string{"", "phase.commit auto -> two-sided", "strict-serializable holds"} {
+	for i, want := range wants {
 		if o := out[i]; o.Status != "ok" || !strings.Contains(o.text(), want) {
 			t.Errorf("cell %d: %s %q shows %q, want %q in it", i, o.Status, o.Evalue, o.text(), want)
-		}
-	}
-}
-
-func TestMistakesFailTheirCell(t *testing.T) {
-	t.Parallel()
-	cells := []string{
-		`c.Set("phase.validaton", "two-sided")`,
-		`c.Set("coroutines", "many")`,
-		`c.Set("nodes", 5)`,
-		`cluster.Up(cluster.Spec{Workload: "smalbank"})`,
-		`cluster.Up(cluster.Spec{Set: cluster.Knobs{"nodes": 0}})`,
-		`c.Run(-time.Second)`,
-		`cluster.Sweep(c.Spec(), cluster.Axis{"coroutines", []int{}})`,
-		`c.Client().Set("nope", 1)`,
-	}
-	steps := []step{{Code: smallCluster}}
-	for _, code := range cells {
-		steps = append(steps, step{Code: code})
-	}
-	for i, o := range drive(t, steps...)[1:] {
-		if o.Status != "error" || o.Evalue == "" || strings.Contains(o.Evalue, "\n") || strings.Contains(o.Evalue, "reflect") {
-			t.Errorf("%s: %s %q", cells[i], o.Status, o.Evalue)
-		}
-		t.Logf("%s: %s", cells[i], o.Evalue)
-	}
-}
-
-func TestValuesDrawThemselves(t *testing.T) {
-	t.Parallel()
-	out := drive(t,
-		step{Code: smallCluster + "\nc"},
-		step{Code: "base := c.Run(time.Millisecond)\nbase"},
-		step{Code: "base.Why()"},
-		step{Code: "c.Set(\"phase.validation\", \"two-sided\"); cluster.Compare(base, c.Run(time.Millisecond))"},
-		step{Code: "base.Checks()"},
-		step{Code: "s := cluster.Sweep(c.Spec(), cluster.Axis{\"coroutines\", []int{1, 2}})\ns"},
-		step{Code: "s.Chart(\"throughput\", \"latency_us.p50\")"},
-		step{Code: "c.Trace(1)"},
-		step{Code: "c.Spec()"})
-	for i, o := range out {
-		found := false
-		for _, m := range o.Messages {
-			if m.Type == "execute_result" {
-				found = m.Content.Data["text/html"] != "" && m.Content.Data["text/plain"] != ""
-				if found {
-					t.Logf("cell %d: %d bytes of HTML; %s", i, len(m.Content.Data["text/html"]), m.Content.Data["text/plain"])
-				}
-			}
-		}
-		if o.Status != "ok" || !found {
-			t.Errorf("cell %d: %s %q, a value with both forms: %v", i, o.Status, o.Evalue, found)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Command bench measures what the README's table says about speed: `make bench`.
+// Command bench measures what the handbook's table says about speed (cluster/handbook/pages/developers.md): `make bench`.
 //
 // It measures whole systems, in requests per second of CPU time: against older versions of this code, which it builds
 // itself and runs on the same frozen specs (Command one), against ns-3 and other simulators on one model

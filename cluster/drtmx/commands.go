@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster/drtmx/kept"
+	"drtmx/cluster/drtmx/manual"
 	"drtmx/cluster/drtmx/points"
 	"drtmx/cluster/drtmx/registry"
 	"drtmx/cluster/drtmx/thesis"
@@ -28,7 +29,6 @@ func commands() []commandRow {
 		{make: traceCommand, arguments: spec},
 		{make: compareCommand, arguments: files},
 		{make: replayCommand, arguments: files},
-		{make: resultsTopic, arguments: none},
 		{make: kept.Command, arguments: none, below: map[string]complete{
 			"show": upTo(1, keptIDs), "compare": upTo(2, keptIDs), "note": upTo(1, keptIDs), "gc": upTo(100, keptIDs),
 		}},
@@ -46,8 +46,10 @@ func commands() []commandRow {
 	}
 }
 
-// addCommands puts the table below the root.
+// addCommands puts the table below the root, and the topics of the handbook behind it.
 func addCommands(root *cobra.Command) {
+	root.SetHelpCommand(manual.Command())
+	root.AddCommand(manual.Topics()...)
 	for _, row := range commands() {
 		cmd := row.make()
 		root.AddCommand(cmd)

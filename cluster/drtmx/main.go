@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/manual"
 	"drtmx/cluster/drtmx/output"
 	"drtmx/cluster/runs"
 	"drtmx/engine/experiment"
@@ -67,7 +68,7 @@ func runUntil(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
-	fmt.Fprintln(stderr, "drtmx: "+cli.Line(err))
+	fmt.Fprintln(stderr, "drtmx: "+cli.Line(err)+manual.Pointer(err))
 	var u *cli.UsageError
 	if errors.As(err, &u) || experiment.IsSpecError(err) {
 		return misused
@@ -79,7 +80,7 @@ func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "drtmx",
 		Short:         "A workbench for distributed transactions over RDMA and NVM",
-		Long:          "drtmx runs the systems of the thesis on simulated hardware: live with a page (up), as batch runs (run, sweep, figure), and again (replay).",
+		Long:          "drtmx runs the systems of the thesis on simulated hardware: live with a page (up), as batch runs (run, sweep, figure), and again (replay). The handbook is a topic a page: begin with drtmx help recipes.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -36,7 +36,7 @@ func New(w io.Writer, title string) *Bar { return newBarEvery(w, title, lineEver
 
 // newBarEvery is newBar with another time between lines.
 func newBarEvery(w io.Writer, title string, every time.Duration) *Bar {
-	b := &Bar{w: w, on: isTerminal(w), title: title, began: time.Now()}
+	b := &Bar{w: w, on: IsTerminal(w), title: title, began: time.Now()}
 	if !b.on {
 		b.over = make(chan struct{})
 		go b.lines(every, b.over)
@@ -73,7 +73,8 @@ func left(spent time.Duration, share float64) string {
 	return fmt.Sprintf(", %v left", time.Duration(float64(spent)*(1-share)/share).Round(time.Second))
 }
 
-func isTerminal(w io.Writer) bool {
+// IsTerminal says that a writer is a terminal, which shows bars and colours.
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
 		return false

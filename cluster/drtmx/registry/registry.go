@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/handbook"
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric/profile"
 )
@@ -223,6 +224,9 @@ func tellKnobs(w io.Writer, ks []experiment.KnobState) error {
 		fmt.Fprintf(t, "  %s\n  default %s", k.Doc, experiment.Format(k.Name, k.Default))
 		if k.Section != "" {
 			fmt.Fprintf(t, "; thesis %s", k.Section)
+		}
+		if topic := handbook.TopicOf(k.Name); topic != "" {
+			fmt.Fprintf(t, "; drtmx help %s", topic)
 		}
 		fmt.Fprintln(t)
 	}
