@@ -24,6 +24,8 @@
 // The runs that are kept (#runs) are those of the run store, from any program: a list, one of them, two side by side, and
 // the way from one to a live system. The page only reads the store.
 //
+// Help (#handbook) has the pages of the handbook (cluster/handbook), with a search over all of them; the help of a knob leads to its page.
+//
 // Look deeper has one transaction of a percentile, which is looked for in the background
 // while the system runs, and the inside of a node; package charts/diagram draws both. A
 // session is saved as one HTML file (SessionPage), with everything in it.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drtmx/cluster/handbook"
 	"drtmx/dashboard/lineage"
 	"drtmx/dashboard/windows"
 	"drtmx/engine/experiment"
@@ -14,9 +15,10 @@ import (
 // knobState is a knob as the page needs it.
 type knobState struct {
 	experiment.KnobState
-	Start   any  `json:"start"`             // its value when the system began
-	Changed bool `json:"changed,omitempty"` // since then
-	Follows bool `json:"follows,omitempty"` // only because the preset changed
+	Start   any    `json:"start"`             // its value when the system began
+	Changed bool   `json:"changed,omitempty"` // since then
+	Follows bool   `json:"follows,omitempty"` // only because the preset changed
+	Topic   string `json:"topic"`             // the page of the handbook that explains it
 }
 
 // knobs is the registry as it stands, and what takes the latest change back.
@@ -59,7 +61,7 @@ func pageKnobs(states []experiment.KnobState, l lineage.Lineage) ([]knobState, e
 	out := make([]knobState, len(states))
 	preset := valueOf(states, "preset")
 	for i, k := range states {
-		s := knobState{KnobState: k, Start: l.Start.Value(k.Name)}
+		s := knobState{KnobState: k, Start: l.Start.Value(k.Name), Topic: handbook.TopicOf(k.Name)}
 		s.Changed = s.Start != k.Value && !experiment.IsGroup(k.Name)
 		s.Follows = s.Changed && l.Start["preset"] != preset && k.Preset != nil && k.Preset == k.Value
 		out[i] = s

@@ -113,6 +113,7 @@ func Handler(s Source) http.Handler {
 	p.lookDeeper(mux)
 	p.sweeps(mux)
 	p.runs(mux)
+	p.help(mux)
 	return p.asked(mux)
 }
 

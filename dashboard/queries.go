@@ -60,6 +60,8 @@ var queries = map[string]web.Params{
 	"/page/sweep/knobs":   ofSystem,
 	"/page/sweep/chart":   both(inSweep, sized),
 	"/page/sweep/cell":    both(inSweep, web.Params{web.Whole("point", 0, mostNumber)}),
+	"/page/help":          {web.Name("id")},
+	"/page/help/search":   {web.Text("words", mostWords)},
 	"/page/run":           {web.Name("id")},
 	"/page/run/compare":   ofRuns,
 	"/page/run/chart":     both(ofRuns, sized),

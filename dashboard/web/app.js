@@ -7,6 +7,7 @@ import { Pins } from "./pins.js";
 import { Steps } from "./steps.js";
 import { Figures } from "./figures.js";
 import { Runs } from "./runs.js";
+import { Handbook } from "./help.js";
 import { Ghosts, about as ghostly, wait } from "./ghosts.js";
 import { badge, openChecks } from "./checks.js";
 import { Deeper } from "./deeper.js";
@@ -34,6 +35,7 @@ const steps = new Steps(knobs, { each: (values) => strip.many ? strip.set(values
 const ghosts = new Ghosts({ shown: () => shown, standing: () => standing(shown), version: () => standing(shown)?.knobs_version || 1, opened: async () => { charts.now(); await listSystems(); cards.refresh(true); } });
 const figures = new Figures(knobs, { opened: async (sys) => { await listSystems(); choose(sys); }, leave: () => { charts.stale(); show(); } });
 const kept = new Runs(figures, { opened: async (sys) => { await listSystems(); choose(sys); } });
+const handbook = new Handbook(figures);
 
 // snapshots shows the panel of their staleness while they run in some system.
 function snapshots() {
@@ -276,21 +278,24 @@ $("copy").onclick = async () => {
   if (c) dialog(`Take system ${shown} along`, ...[["Command", c.command], ["Notebook cell", c.notebook], ["Spec", c.yaml]].flatMap(([name, t]) => [el("h3", {}, name, copier(t)), el("pre", { tabindex: 0 }, t)]));
 };
 const keys = { " ": ["pause", "pause or go on"], s: ["step", "one window further"], u: [null, "undo the latest change"], g: [null, "ghost: go on without the latest change"], p: ["pinstate", "pin this state"],
-  c: ["copy", "copy as command, notebook cell, YAML"], k: ["checks", "what the checker says"], "/": [null, "find a knob"], f: [null, "figures, and back"], r: [null, "kept runs, and back"], "?": ["help", "this"] };
+  c: ["copy", "copy as command, notebook cell, YAML"], k: ["checks", "what the checker says"], "/": [null, "find a knob"], f: [null, "figures, and back"], r: [null, "kept runs, and back"], h: [null, "the handbook, and back"], "?": ["help", "this"] };
 $("help").onclick = () => dialog("Help and keyboard shortcuts", el("dl", { class: "keys" }, ...Object.entries(keys).flatMap(([k, [, t]]) => [el("dt", {}, el("kbd", {}, k === " " ? "space" : k)), el("dd", {}, t)])),
   el("p", {}, "A mark on the time axis is a change; its number is that of the card below. A card compares the windows before and after, without the transient; ± is the 95 % interval, and = says that the interval has zero in it; ✓ is better and ! is worse."),
-  el("p", {}, "A ghost goes on without a change and those after it: a dashed line. A hidden twin of the system shown follows it on spare CPU time and stays behind when a knob is turned, so the ghost of the latest change is there at once. That of an older change is replayed in the background."));
+  el("p", {}, "A ghost goes on without a change and those after it: a dashed line. A hidden twin of the system shown follows it on spare CPU time and stays behind when a knob is turned, so the ghost of the latest change is there at once. That of an older change is replayed in the background."),
+  el("p", {}, el("a", { href: "#handbook/page", onclick: () => $("dialog").close() }, "The page, view by view"), " is a page of the handbook."));
 document.addEventListener("keydown", (e) => {
   const at = document.activeElement;
   if (e.ctrlKey || e.metaKey || e.altKey || $("dialog").open || at?.matches("select,textarea,input:not([type=checkbox],[type=range])")) {
     if (e.key === "Escape" && at === $("find")) { $("find").value = ""; knobs.draw(); at.blur(); }
     return;
   }
-  if ((figures.open || kept.open) && !["?", "f", "r"].includes(e.key)) return;
+  if (handbook.open && e.key === "/") { e.preventDefault(); $("helpfind").focus(); return; }
+  if ((figures.open || kept.open || handbook.open) && !["?", "f", "r", "h"].includes(e.key)) return;
   if (!keys[e.key] || e.key === " " && at?.matches("button,input,summary,a")) return;
   e.preventDefault();
   if (e.key === "f") location.hash = figures.open ? "#live" : "#figures";
   else if (e.key === "r") location.hash = kept.open ? "#live" : "#runs";
+  else if (e.key === "h") location.hash = handbook.open ? "#live" : "#handbook";
   else if (e.key === "/") $("find").focus();
   else if (e.key === "u") knobs.undoLatest();
   else if (e.key === "g") ghosts.latest(true);
@@ -307,4 +312,5 @@ await charts.start(about || {});
 sweep.draw();
 figures.route();
 kept.route();
+handbook.route();
 feed.open();
