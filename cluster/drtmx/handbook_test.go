@@ -113,14 +113,19 @@ func resolves(line string) error {
 	if err != nil {
 		return err
 	}
+	return taken(args[1:])
+}
+
+// taken says what is wrong with arguments of drtmx.
+func taken(args []string) error {
 	root := rootCommand()
 	root.InitDefaultHelpCmd()
-	cmd, rest, err := root.Find(args[1:])
+	cmd, rest, err := root.Find(args)
 	if err != nil {
 		return err
 	}
 	if cmd.Name() == "help" {
-		if code, _, errs := call(args[1:]...); code != success {
+		if code, _, errs := call(args...); code != success {
 			return errors.New(errs)
 		}
 		return nil
@@ -129,7 +134,7 @@ func resolves(line string) error {
 		return err
 	}
 	rest = cmd.Flags().Args()
-	if len(args) == 2 { // a sentence that names the command
+	if len(args) == 1 { // a sentence that names the command
 		return nil
 	}
 	if err := cmd.ValidateArgs(rest); err != nil {
@@ -141,7 +146,7 @@ func resolves(line string) error {
 	case "figure":
 		return figureResolves(cmd, rest)
 	case "knobs", "specs", "profiles":
-		if code, _, errs := call(args[1:]...); code != success {
+		if code, _, errs := call(args...); code != success {
 			return errors.New(errs)
 		}
 	}
@@ -200,11 +205,7 @@ func specResolves(cmd *cobra.Command, args []string) error {
 	for _, a := range axes {
 		names = append(names, a.Knob)
 	}
-	var idle strings.Builder
-	if cli.WarnIdle(&idle, spec, names, axes...); idle.Len() > 0 {
-		return errors.New(strings.TrimSpace(idle.String()))
-	}
-	return nil
+	return cli.RefuseIdle(spec, names, axes...)
 }
 
 func figureResolves(cmd *cobra.Command, args []string) error {
@@ -221,8 +222,8 @@ func figureResolves(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// small makes a run of the handbook one of a fraction of a second, in as far as the line itself does not say otherwise.
-var small = map[string]string{"threads": "2", "coroutines": "2", "warmup_ns": "20us", "duration_ns": "100us", "workload.scale": "0.01"}
+// brief makes a run of the handbook one of a fraction of a second, in as far as the line itself does not say otherwise.
+var brief = map[string]string{"threads": "2", "coroutines": "2", "warmup_ns": "20us", "duration_ns": "100us", "workload.scale": "0.01"}
 
 // The short commands of the handbook run, at small sizes: run, trace and explore, and all that only print.
 func TestShortCommandsRun(t *testing.T) {
@@ -265,12 +266,13 @@ func TestShortCommandsRun(t *testing.T) {
 	}
 }
 
-// smaller sets what is small and not set.
+// smaller sets what is brief, in as far as it is not set and has an effect.
 func smaller(args []string) []string {
 	line := strings.Join(args, " ")
-	for _, name := range slices.Sorted(maps.Keys(small)) {
-		if !strings.Contains(line, " "+name+"=") {
-			args = append(args, "--set", name+"="+small[name])
+	for _, name := range slices.Sorted(maps.Keys(brief)) {
+		more := append(slices.Clone(args), "--set", name+"="+brief[name])
+		if !strings.Contains(line, " "+name+"=") && taken(more) == nil {
+			args = more
 		}
 	}
 	return args
