@@ -29,16 +29,20 @@ func runCommand() *cobra.Command {
 	var f cli.SpecFlags
 	var tables cli.TableFlags
 	var seeds int
-	var asJSON bool
+	var asJSON, beside bool
 	var history string
 	var k cli.KeepFlags
 	cmd := &cobra.Command{
 		Use:   "run [SPEC]",
 		Short: "One batch run, or one per seed",
-		Long:  "Runs a spec once: the default one, another shipped one by its name (" + strings.Join(experiment.SpecNames()[1:], ", ") + "; see drtmx specs), or a YAML file.\nOf a spec that lists several systems it runs each and compares them with the first.\nregisters is there to verify a protocol: drtmx run registers --history h.edn.",
+		Long:  "Runs a spec once: the default one, another shipped one by its name (" + strings.Join(experiment.SpecNames()[1:], ", ") + "; see drtmx specs), a workload or a preset by its name, as drtmx run tpcc, or a YAML file.\nOf a spec that lists several systems it runs each and compares them with the first.\nregisters is there to verify a protocol: drtmx run registers --history h.edn.",
 		Args:  cli.AtMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			spec, err := f.Spec(cmd, args)
+			open := f.Spec
+			if beside {
+				open = f.Beside
+			}
+			spec, err := open(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -91,6 +95,7 @@ func runCommand() *cobra.Command {
 	tables.Add(cmd, "each seed")
 	cmd.Flags().IntVar(&seeds, "seeds", 1, "runs with consecutive seeds: means with 95 % intervals")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	cmd.Flags().BoolVar(&beside, "beside", false, "run the spec without the settings of --set and --preset as well, and compare")
 	cmd.Flags().StringVar(&history, "history", "", historyHelp)
 	k.Add(cmd, "the result")
 	return cmd

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,7 +83,12 @@ func specNames() (out []string) {
 	for _, n := range experiment.SpecNames() {
 		out = append(out, described(n, "a shipped spec"))
 	}
-	return out
+	for _, n := range knob.Find("workload").Choices {
+		if !slices.Contains(experiment.SpecNames(), n) {
+			out = append(out, described(n, "a workload"))
+		}
+	}
+	return append(out, presetNames()...)
 }
 
 func presetNames() (out []string) {

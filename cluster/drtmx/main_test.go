@@ -437,9 +437,16 @@ func TestRegistryIsPrinted(t *testing.T) {
 			t.Errorf("%v: %q", args, text)
 		}
 	}
-	for name, says := range map[string]string{"coroutine": "did you mean coroutines?", "zzzzzzzz": "neither a shipped spec nor a file"} {
+	for name, says := range map[string]string{"corotine": "did you mean coroutines?", "zzzzzzzz": "unknown knob", "no.yaml": "and no file"} {
 		if code, _, stderr := call("knobs", name); code != misused || !strings.Contains(stderr, says) {
 			t.Errorf("knobs %s: exit %d: %s", name, code, stderr)
+		}
+	}
+	for word, want := range map[string][]string{"deadlock": {"2pl.deadlock"}, "doorbell": {"opt.db", "opt.lock.db", "nic.context"}, "Optane": {"nvm.generation"}} { // order-free: cases of their own
+		for _, name := range want { // in its name, its label or its help
+			if text := ok(t, "knobs", word); !strings.Contains("\n"+text, "\n"+name+" ") || strings.Contains(text, "\ncoroutines ") {
+				t.Errorf("knobs %s, without %s:\n%s", word, name, text)
+			}
 		}
 	}
 	for _, parts := range []string{"phase", "phase."} {
@@ -454,7 +461,7 @@ func TestRegistryIsPrinted(t *testing.T) {
 	if len(ks) < 2 || ks[0]["name"] != "cache.bytes" && ks[0]["name"] != "cache.enabled" {
 		t.Error(ks)
 	}
-	if code, _, stderr := call("knobs", "phases", "cache.byte"); code != misused || !strings.Contains(stderr, "did you mean cache.bytes?") {
+	if code, _, stderr := call("knobs", "phases", "cache.bite"); code != misused || !strings.Contains(stderr, "did you mean cache.bytes?") {
 		t.Errorf("%d %s", code, stderr)
 	}
 	if text := ok(t, "specs"); !strings.Contains(text, "phases") {

@@ -133,3 +133,44 @@ func TestUpOfSeveralSystems(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 }
+
+// TestOneSystemOfSeveral: --system runs one of those that a spec lists, as if the spec had it alone.
+func TestOneSystemOfSeveral(t *testing.T) {
+	file := two(t, twoSystems)
+	var one result.Result
+	decode(t, ok(t, with([]string{"run", file, "--system", "messages", "--json"}, small...)...), &one)
+	if one.Spec["preset"] != "fasst" || fmt.Sprint(one.Spec["workload.keys"]) != "2000" {
+		t.Errorf("preset %v with %v keys", one.Spec["preset"], one.Spec["workload.keys"])
+	}
+	for arg, says := range map[string]string{file: "it has hybrid, messages", "registers": "the spec is of one system"} { // order-free: cases of their own
+		if code, _, stderr := call("run", arg, "--system", "other"); code != misused || !strings.Contains(stderr, says) {
+			t.Errorf("%s: exit %d: %s, want %q", arg, code, stderr, says)
+		}
+	}
+}
+
+// TestBesideRunsTheBaseToo: the spec without what the flags set is one system and with it the other; how long is measured is that of both.
+func TestBesideRunsTheBaseToo(t *testing.T) {
+	var r result.Systems
+	args := []string{"run", "--beside", "--json", "--preset", "fasst", "--set", "coroutines=2", "--set", "duration_ns=300us", "--set", "warmup_ns=50us", "--seed", "3"}
+	decode(t, ok(t, args...), &r)
+	if len(r.Systems) != 2 || len(r.Comparison) != 1 {
+		t.Fatalf("%d systems, %d comparisons", len(r.Systems), len(r.Comparison))
+	}
+	for i, want := range []map[string]any{{"preset": "drtm+h", "coroutines": 8.0}, {"preset": "fasst", "coroutines": 2.0}} {
+		want["duration_ns"], want["seed"] = 300_000.0, 3.0
+		for name, v := range want { // order-free: each knob once
+			if got := r.Systems[i].Spec[name]; fmt.Sprint(got) != fmt.Sprint(v) {
+				t.Errorf("system %s has %s %v, want %v", r.Systems[i].Name, name, got, v)
+			}
+		}
+	}
+	for says, args := range map[string][]string{ // order-free: cases of their own
+		"no knob is set": {"run", "--beside", "--set", "duration_ns=1ms"},
+		"for one system": {"run", "rivals", "--beside", "--set", "coroutines=2"},
+	} {
+		if code, _, stderr := call(args...); code != misused || !strings.Contains(stderr, says) {
+			t.Errorf("%v: exit %d: %s, want %q", args, code, stderr, says)
+		}
+	}
+}

@@ -58,7 +58,10 @@ func (s Spec) normalize() (Spec, error) {
 		}
 		*f.out = v.(string)
 	}
-	set, err := ParseKnobs(s.Set)
+	set, err := withoutMix(s.Set, out.Workload)
+	if err == nil {
+		set, err = ParseKnobs(set)
+	}
 	if err != nil {
 		return Spec{}, err
 	}
@@ -77,7 +80,7 @@ func (s Spec) normalize() (Spec, error) {
 			out.Set[name] = v
 		}
 	}
-	out.Systems, err = normalSystems(s.Systems)
+	out.Systems, err = normalSystems(s.Systems, out.Workload)
 	return out, err
 }
 
@@ -124,6 +127,9 @@ func SortedNames(k Knobs) []string {
 func (s Spec) With(k Knobs) (Spec, error) {
 	out, err := s.normalize()
 	if err != nil {
+		return Spec{}, err
+	}
+	if k, err = withoutMix(k, out.Workload); err != nil {
 		return Spec{}, err
 	}
 	set, err := ParseKnobs(k)
@@ -214,7 +220,7 @@ func ParseSetting(s string) (name, value string, err error) {
 	if !ok || name == "" || value == "" {
 		return "", "", &SpecError{Field: knob.Clip(s), Rule: "must be KNOB=VALUE", Next: "such as phase.commit=two-sided"}
 	}
-	if _, err := lookup(name); err != nil {
+	if _, err := lookup(name); err != nil && name != mixName {
 		return "", "", err
 	}
 	return name, value, nil

@@ -2,8 +2,11 @@ package experiment
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"drtmx/engine/knob"
 )
 
 func TestShippedSpecsResolve(t *testing.T) {
@@ -27,11 +30,20 @@ func TestShippedSpecsResolve(t *testing.T) {
 	}
 }
 
-// Who names a workload or a preset instead of a spec is told how to run it.
+// The name of a workload or a preset is a spec, and one that is nearly such a name is told which.
 func TestLoadSpecOfOtherNames(t *testing.T) {
-	for name, want := range map[string]string{ // order-free: cases of their own
-		"tpcc": "it is a workload: --set workload=tpcc", "farm": "it is a preset: --set preset=farm", "phase": "did you mean phases?",
-	} {
+	for _, name := range slices.Concat(knob.Find("workload").Choices, PresetNames()) {
+		spec, err := LoadSpec(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		v, err := Resolve(spec)
+		if err != nil || v["workload"] != name && v["preset"] != name {
+			t.Errorf("%s is workload %v with preset %v: %v", name, v["workload"], v["preset"], err)
+		}
+	}
+	for name, want := range map[string]string{"phase": "did you mean phases?", "tpc": "did you mean tpcc?", "fram": "did you mean farm?"} { // order-free: cases of their own
 		if _, err := LoadSpec(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}

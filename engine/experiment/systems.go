@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -71,8 +72,8 @@ func ofSystem(name string, err error) error {
 	return &of
 }
 
-// normalSystems checks the entries of a list of systems.
-func normalSystems(list []Spec) ([]Spec, error) {
+// normalSystems checks the entries of a list of systems, whose workload is the one of that name if they have none of their own.
+func normalSystems(list []Spec, load string) ([]Spec, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -93,7 +94,10 @@ func normalSystems(list []Spec) ([]Spec, error) {
 		}
 		seen[name] = true
 		var err error
-		if out[i], err = x.normalize(); err != nil {
+		if x.Set, err = withoutMix(x.Set, cmp.Or(x.Workload, load)); err == nil {
+			out[i], err = x.normalize()
+		}
+		if err != nil {
 			return nil, ofSystem(name, err)
 		}
 		out[i].Name = name

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -27,7 +28,14 @@ var shippedSpecs = []string{"phases", "models", "nvm", "registers", "rivals", "s
 // SpecNames lists the shipped specs, the default first.
 func SpecNames() []string { return append([]string(nil), shippedSpecs...) }
 
-// LoadSpec finds a shipped spec by name or reads a YAML file. "" is the default spec.
+// NamesFile says that LoadSpec reads a file of that name.
+func NamesFile(nameOrFile string) bool {
+	info, err := os.Stat(nameOrFile)
+	return err == nil && !info.IsDir() && !slices.Contains(shippedSpecs, nameOrFile)
+}
+
+// LoadSpec finds a shipped spec by name or reads a YAML file. "" is the default spec. The name of a workload or a preset stands for the
+// shipped spec of its kind of requests, with that workload or preset.
 func LoadSpec(nameOrFile string) (Spec, error) {
 	if nameOrFile == "" {
 		nameOrFile = shippedSpecs[0]
@@ -45,13 +53,11 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 	if err != nil {
 		rule, next := "cannot be read: "+err.Error(), "`drtmx specs` lists the shipped ones"
 		if errors.Is(err, fs.ErrNotExist) {
-			rule = "neither a shipped spec nor a file" + knob.DidYouMean(nameOrFile, shippedSpecs)
-			switch {
-			case Workloads.Named(nameOrFile) != nil:
-				next = "it is a workload: --set workload=" + nameOrFile
-			case slices.Contains(PresetNames(), nameOrFile):
-				next = "it is a preset: --set preset=" + nameOrFile
+			if spec, ok, err := specOfPart(nameOrFile); ok {
+				return spec, err
 			}
+			names := slices.Concat(shippedSpecs, knob.Find("workload").Choices, PresetNames())
+			rule = "no shipped spec, no workload, no preset and no file" + knob.DidYouMean(nameOrFile, names)
 		}
 		return Spec{}, &SpecError{Field: "spec", Value: knob.Clip(nameOrFile), Rule: rule, Next: next}
 	}
@@ -61,6 +67,28 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 		return Spec{}, &SpecError{Field: "spec", Value: knob.Clip(nameOrFile), Rule: "cannot be read: " + knob.Clip(err.Error()), Next: "name a YAML file"}
 	}
 	return ParseSpec(text)
+}
+
+// specOfPart is the spec that the name of a workload or a preset stands for; false: it is neither's.
+func specOfPart(name string) (s Spec, ok bool, err error) {
+	base, set := shippedSpecs[0], Knobs{}
+	w := Workloads.Named(name)
+	switch {
+	case w != nil && w.Ordered:
+		base = "models"
+		set["workload"] = name
+	case w != nil:
+		set["workload"] = name
+	case slices.Contains(PresetNames(), name):
+		set["preset"] = name
+	default:
+		return Spec{}, false, nil
+	}
+	if s, err = LoadSpec(base); err == nil {
+		s, err = s.With(set)
+		s.Name = name
+	}
+	return s, true, err
 }
 
 // ParseSpec reads a spec from YAML. It is strict: keys that mean nothing, keys that come twice,

@@ -109,18 +109,32 @@ func (c *Comparison) String() string {
 	if len(c.Spec) == 0 {
 		b.WriteString("no knob differs: the same run twice\n")
 	}
+	var names []string
 	for _, d := range c.Spec {
-		fmt.Fprintf(&b, "%-24s %14v -> %v\n", d.Knob, d.A, d.B)
+		names = append(names, d.Knob)
+	}
+	width := nameWidth(names)
+	for _, d := range c.Spec {
+		fmt.Fprintf(&b, "%-*s %14v -> %v\n", width, d.Knob, d.A, d.B)
 	}
 	for _, d := range c.Metrics {
 		for _, h := range Headline {
 			if d.Metric == h {
-				fmt.Fprintf(&b, "%-24s %14s -> %-14s %s\n", d.Metric, Number(d.A), Number(d.B), d.percent())
+				fmt.Fprintf(&b, "%-*s %14s -> %-14s %s\n", width, d.Metric, Number(d.A), Number(d.B), d.percent())
 			}
 		}
 	}
 	b.WriteString(c.Unknown())
 	return b.String()
+}
+
+// nameWidth has room for the names of knobs and metrics that begin the lines of a table.
+func nameWidth(knobs []string) int {
+	width := 24
+	for _, name := range knobs {
+		width = max(width, len(name))
+	}
+	return width
 }
 
 // Unknown says of a percentile that is not compared why, a line for each result without it.

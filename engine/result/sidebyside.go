@@ -36,15 +36,16 @@ func (s *Systems) String() string {
 	for _, r := range s.Systems {
 		b.WriteString(r.String() + "\n")
 	}
+	knobs := s.differing()
+	width := nameWidth(knobs)
 	line := func(name string, cell func(i int, r *Result) string) {
-		fmt.Fprintf(&b, "%-24s", name)
+		fmt.Fprintf(&b, "%-*s", width, name)
 		for i, r := range s.Systems {
 			fmt.Fprintf(&b, " %*s", columnWidth(i), cell(i, r))
 		}
 		b.WriteString("\n")
 	}
 	line("", func(_ int, r *Result) string { return r.Name })
-	knobs := s.differing()
 	if len(knobs) == 0 {
 		b.WriteString("no knob differs: the same run each time\n")
 	}

@@ -35,7 +35,7 @@ func RefuseIdle(spec experiment.Spec, names []string, axes ...experiment.Axis) e
 
 // Turned are the knobs that the person set: those of the command line, and of a spec file of their own.
 func (f *SpecFlags) Turned(spec experiment.Spec, args []string) []string {
-	if len(args) > 0 && !slices.Contains(experiment.SpecNames(), args[0]) {
+	if len(args) > 0 && experiment.NamesFile(args[0]) {
 		return slices.Collect(maps.Keys(spec.Set))
 	}
 	var names []string

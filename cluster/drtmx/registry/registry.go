@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,31 +22,35 @@ func KnobsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "knobs [SPEC] [KNOB]...",
 		Short: "The registry: every knob with value, range and meaning",
-		Long: "Lists every knob with its value in the spec, or tells all about the knobs that are named. The first part of a name, as in drtmx knobs phase, lists all knobs that begin with it. With --preset alone: the knobs that the preset sets. " +
+		Long: "Lists every knob with its value in the spec, or tells all about the knobs that are named. The first part of a name, as in drtmx knobs phase, lists all knobs that begin with it; another word those that have it in their name, label or help. With --preset alone: the knobs that the preset sets. " +
 			"The numbers of the hardware profile are knobs too, hardware.NUMBER; they are listed where the spec sets them, or when they are named.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var names []string
 			args, names = specThenKnobs(args)
+			if len(args) == 1 && len(names) == 0 && notSpec(args[0]) && !strings.ContainsAny(args[0], `/\`) && !strings.HasSuffix(args[0], ".yaml") {
+				args, names = nil, args // a word to search for
+			}
 			spec, err := f.Spec(cmd, args)
 			if err != nil {
-				return cmp.Or(mistypedKnob(args), err)
+				return err
 			}
 			ks, err := experiment.Describe(spec, hardwareOf(names)...)
 			if err != nil {
 				return err
 			}
-			family := len(names) == 1 && isFamily(ks, names[0])
-			if family {
-				ks = slices.DeleteFunc(ks, func(k experiment.KnobState) bool { return !inFamily(k.Name, names[0]) })
+			var several bool
+			if len(names) == 1 {
+				ks, several, err = search(ks, names[0])
 			} else if len(names) > 0 {
-				if ks, err = chosen(ks, names); err != nil {
-					return err
-				}
+				ks, err = chosen(ks, names)
+			}
+			if err != nil {
+				return err
 			}
 			if asJSON {
 				return cli.PrintJSON(cmd.OutOrStdout(), ks)
 			}
-			if family {
+			if several {
 				return listKnobs(cmd.OutOrStdout(), ks)
 			}
 			if len(names) > 0 {
@@ -111,16 +113,24 @@ func listKnobs(w io.Writer, ks []experiment.KnobState) error {
 	return t.Flush()
 }
 
-// mistypedKnob says which knob may have been meant by a first argument that is no spec, if any is like it.
-func mistypedKnob(args []string) error {
-	if len(args) == 0 || !notSpec(args[0]) {
-		return nil
+// search are the knobs that a word stands for: the one of that name, else the several whose names begin with it, else those that have it in
+// their name, label or help. Without any it is the error of a knob that does not exist.
+func search(ks []experiment.KnobState, word string) (found []experiment.KnobState, several bool, err error) {
+	one, err := chosen(ks, []string{word})
+	if err == nil {
+		return one, false, nil
 	}
-	_, err := experiment.KnobName(args[0])
-	if e := new(experiment.SpecError); errors.As(err, &e) && (strings.HasPrefix(e.Rule, "unknown knob,") || strings.HasPrefix(e.Rule, "unknown number")) {
-		return err
+	within := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(word)) }
+	family := isFamily(ks, word)
+	for _, k := range ks {
+		if family && inFamily(k.Name, word) || !family && word != "" && (within(k.Name) || within(k.Label) || within(k.Doc)) {
+			found = append(found, k)
+		}
 	}
-	return nil
+	if len(found) == 0 {
+		return nil, false, err
+	}
+	return found, true, nil
 }
 
 // hardwareOf are those of some names that are numbers of the hardware.
