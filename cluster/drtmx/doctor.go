@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -87,6 +88,16 @@ type need struct {
 	must bool // without it drtmx up and run do not work
 	what string
 	fix  string
+	mark string // instead of "missing", for what is there and does not serve
+}
+
+// String is its line.
+func (n need) String() string {
+	mark, fix := "ok", ""
+	if !n.ok {
+		mark, fix = cmp.Or(n.mark, "missing"), ": "+n.fix
+	}
+	return fmt.Sprintf("%-7s  %-10s %s%s", mark, n.name, n.what, fix)
 }
 
 func doctorCommand() *cobra.Command {
@@ -97,14 +108,10 @@ func doctorCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var broken []string
 			for _, n := range needs() {
-				mark, fix := "ok     ", ""
-				if !n.ok {
-					mark, fix = "missing", ": "+n.fix
-					if n.must {
-						broken = append(broken, n.name)
-					}
+				if !n.ok && n.must {
+					broken = append(broken, n.name)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s  %-10s %s%s\n", mark, n.name, n.what, fix)
+				fmt.Fprintln(cmd.OutOrStdout(), n)
 			}
 			if len(broken) > 0 {
 				return fmt.Errorf("needed and missing: %s", strings.Join(broken, ", "))
@@ -116,10 +123,10 @@ func doctorCommand() *cobra.Command {
 
 func needs() []need {
 	out := []need{
-		{"drtmx", true, true, fmt.Sprintf("code %s, %s, %s/%s, %d cores", code.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()), ""},
-		{"charts", charts.HasLibrary(), false, "echarts in this binary, for interactive charts", "install npm and run make build, or use drtmx up --cdn"},
+		{name: "drtmx", ok: true, must: true, what: fmt.Sprintf("code %s, %s, %s/%s, %d cores", code.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())},
+		{name: "charts", ok: charts.HasLibrary(), what: "echarts in this binary, for interactive charts", fix: "install npm and run make build, or use drtmx up --cdn"},
 	}
-	out = append(out, storeNeed(), portNeed())
+	out = append(out, storeNeed(), portNeed(web.DefaultListen))
 	for _, p := range []struct{ name, what, fix string }{
 		{"jupyter", "Jupyter, for notebooks", "apt-get install --no-install-recommends jupyter-notebook jupyter-client"},
 		{"npm", "fetches echarts at build time", "apt-get install npm, or https://nodejs.org"},
@@ -127,14 +134,14 @@ func needs() []need {
 		{"qemu-aarch64", "digests of arm64 in the tests", "apt-get install qemu-user"},
 	} {
 		_, err := exec.LookPath(p.name)
-		out = append(out, need{p.name, err == nil, false, p.what, p.fix})
+		out = append(out, need{name: p.name, ok: err == nil, what: p.what, fix: p.fix})
 	}
-	return append(out, kernelNeed(), need{"interrupt", true, false,
-		"stops a cell of a notebook, but not one that waits for a channel or a lock: restart the kernel then, or select on charts.Context().Done() as well", ""})
+	return append(out, kernelNeed(), need{name: "interrupt", ok: true,
+		what: "stops a cell of a notebook, but not one that waits for a channel or a lock: restart the kernel then, or select on charts.Context().Done() as well"})
 }
 
 func storeNeed() need {
-	n := need{name: "store", what: "a file for finished runs"}
+	n := need{name: "store", what: "a file for finished runs", mark: "broken"}
 	s, err := runs.Default()
 	if err != nil {
 		n.fix = cli.Line(err)
@@ -149,9 +156,9 @@ func storeNeed() need {
 	return n
 }
 
-func portNeed() need {
-	n := need{name: "port", ok: true, what: web.DefaultListen + " for the page", fix: "in use; give drtmx up another with --listen 127.0.0.1:0"}
-	l, err := net.Listen("tcp", web.DefaultListen)
+func portNeed(address string) need {
+	n := need{name: "port", ok: true, what: address + " for the page", mark: "in use", fix: "another program serves it, perhaps a drtmx up; give drtmx up another with --listen 127.0.0.1:0"}
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		n.ok = false
 		return n

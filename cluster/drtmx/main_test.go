@@ -579,6 +579,22 @@ func TestDoctorNamesFixes(t *testing.T) {
 	}
 }
 
+// A port that another program serves is there, and not missing.
+func TestDoctorKnowsAPortInUse(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if line := portNeed(address).String(); !strings.HasPrefix(line, "in use   port") || !strings.Contains(line, "--listen") {
+		t.Errorf("%q while it is served", line)
+	}
+	l.Close()
+	if line := portNeed(address).String(); !strings.HasPrefix(line, "ok       port") {
+		t.Errorf("%q afterwards", line)
+	}
+}
+
 func TestTraceIsInterruptedBeforeItBegins(t *testing.T) {
 	spec, err := experiment.LoadSpec("phases")
 	if err != nil {
