@@ -8,13 +8,18 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"drtmx/cluster/drtmx/cli"
 	"drtmx/cluster/runs"
+	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/explore"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/knob"
 	"drtmx/notebooks/figures"
+	"drtmx/notebooks/figures/calibration"
+	"drtmx/notebooks/figures/prediction"
 )
 
 // Completion on the Tab key: what a command takes, with a word on each. Cobra writes the scripts of the
@@ -26,19 +31,99 @@ type complete func(cmd *cobra.Command, args []string, typed string) ([]string, c
 // flagValues completes the values of flags, which mean the same in every command that has them.
 var flagValues = map[string]complete{
 	"set": settings(false), "over": settings(true), "preset": always(presetNames), "scale": always(scales),
-	"kind": always(func() []string { return runs.Kinds }), "workload": always(workloadNames), "runs": files,
+	"kind": always(func() []string { return runs.Kinds }), "workload": always(workloadNames),
+	"type": ofSpec(typesOf), "system": ofSpec(systemsOf), "group": always(batch.CauseGroups),
+	"rows": commas(rowIDs), "params": commas(numberNames), "figures": commas(figureIDs), "as": always(func() []string { return []string{prediction.Now} }),
+	"pace": values("max", "100us/s", "1ms/s", "10ms/s"), "width": values("84mm", "178mm"), "font": values("sans", "serif", "mono"),
+	"since": values("1d", "7d", "30d"), "older": values("7d", "30d", "90d"), "memory": values("2GB", "8GB"), "max-store": values("2GB", "8GB"),
+	"budget": values("10s", "1m", "10m"), "name": none, "note": none, "listen": none, "host": none, "server": none,
 }
 
 // setCompletion gives a command what its arguments and flags can be.
 func setCompletion(cmd *cobra.Command, arguments complete) {
 	cmd.ValidArgsFunction = arguments
 	for name, values := range flagValues { // order-free: each flag once
-		if cmd.Flags().Lookup(name) != nil {
+		if f := cmd.Flags().Lookup(name); f != nil && !takesFile(f) {
 			if err := cmd.RegisterFlagCompletionFunc(name, values); err != nil {
 				panic(err) // a flag twice: ours
 			}
 		}
 	}
+}
+
+// takesFile says that a flag's value is a file or a folder, whose names the shell completes.
+func takesFile(f *pflag.Flag) bool {
+	what, _ := pflag.UnquoteUsage(f)
+	return strings.HasPrefix(what, "FILE") || strings.HasPrefix(what, "DIR")
+}
+
+// values completes a flag with examples of what it takes.
+func values(list ...string) complete { return always(func() []string { return list }) }
+
+// commas completes each name of a list with commas between them.
+func commas(list func() []string) complete {
+	return func(_ *cobra.Command, _ []string, typed string) (out []string, _ cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndexByte(typed, ',')+1]
+		for _, name := range list() {
+			out = append(out, before+name)
+		}
+		return out, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// ofSpec completes a flag with what the spec has that the command names.
+func ofSpec(list func(spec experiment.Spec) []string) complete {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		name := ""
+		if len(args) > 0 {
+			name = args[0]
+		}
+		spec, err := experiment.LoadSpec(name)
+		if sets, setErr := cmd.Flags().GetStringArray("set"); err == nil && setErr == nil {
+			if set, err := cli.SetFlags(sets); err == nil {
+				if changed, err := spec.With(set); err == nil {
+					spec = changed
+				}
+			}
+		}
+		return list(spec), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func systemsOf(spec experiment.Spec) (out []string) {
+	for _, s := range spec.Systems {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
+// typesOf are the transaction types of a spec's workload.
+func typesOf(spec experiment.Spec) (out []string) {
+	v, err := experiment.Resolve(spec)
+	if err != nil {
+		return nil
+	}
+	for _, t := range experiment.Workloads.Of(v).Mix {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+// rowIDs are the rows of the calibration table.
+func rowIDs() (out []string) {
+	rows, _ := calibration.List() // of a table that cannot be read there are none
+	for _, r := range rows {
+		out = append(out, described(r.ID, r.Claim))
+	}
+	return out
+}
+
+// numberNames are the numbers of a hardware profile.
+func numberNames() (out []string) {
+	if p, err := profile.Load("val"); err == nil {
+		p.Each(func(number string, n *profile.Number) { out = append(out, described(number, n.Unit)) })
+	}
+	return out
 }
 
 // described is a completion as cobra has it, with a word on it.

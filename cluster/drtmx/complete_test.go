@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"drtmx/engine/batch"
 )
 
 // What the Tab key offers, as cobra's scripts ask for it.
@@ -32,6 +35,13 @@ func TestCompletion(t *testing.T) {
 		{[]string{"runs", "list", "--kind", ""}, []string{"run", "sweep", "figure", "session"}},
 		{[]string{"runs", "--workload", ""}, []string{"smallbank", "tpcc"}},
 		{[]string{"explore", ""}, []string{"transactions", "xstore", "phases"}},
+		{[]string{"run", "tp"}, []string{"tpcc"}},
+		{[]string{"run", "rivals", "--system", ""}, []string{"occ", "nowait"}},
+		{[]string{"trace", "--type", ""}, []string{"balance"}},
+		{[]string{"trace", "tpcc", "--type", ""}, []string{"new-order"}},
+		{[]string{"trace", "--set", "workload=tpce", "--type", ""}, []string{"trade-order"}},
+		{[]string{"why", "--group", ""}, batch.CauseGroups()},
+		{[]string{"verify", "--rows", "f2-2b-order,f2-4a-r"}, []string{"f2-2b-order,f2-4a-read-peak"}},
 		{[]string{"explore", "--set", "workload.var"}, []string{"workload.variant="}},
 	} {
 		out := ok(t, append([]string{"__complete"}, c.typed...)...)
@@ -51,6 +61,23 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("no script for %s", shell)
 		}
 	}
+}
+
+// Every flag that takes a text offers what it can be, or lets the shell offer files where it wants one.
+func TestFlagsComplete(t *testing.T) {
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			kind := f.Value.Type()
+			if _, ok := cmd.GetFlagCompletionFunc(f.Name); !ok && !takesFile(f) && (kind == "string" || strings.HasPrefix(kind, "string")) && f.Name != "resume" {
+				t.Errorf("%s --%s offers files: %s", cmd.CommandPath(), f.Name, f.Usage)
+			}
+		})
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(rootCommand())
 }
 
 // The table and the commands that it makes agree: each of them that takes a spec is offered one, and no row names a command that is
