@@ -5,8 +5,9 @@ GO_MIN := 1.26
 BIN := bin
 # A longer limit than go test's own: two slow cores run everything here.
 TEST_TIMEOUT ?= 60m
-# Go test starts packages in the order in which they are named: the longest come first, for the last of them would run alone.
-TEST_FIRST := ./kernel ./dashboard ./engine ./notebooks/figures/chapter2 ./engine/workload ./engine/explore
+# Go test starts packages in the order in which they are named: the longest come first, for the last of them would run alone. Tests of
+# figures come behind the notebooks, which have computed and stored the same figures.
+TEST_FIRST := ./kernel ./dashboard ./engine ./engine/workload ./engine/explore ./notebooks/figures/chapter2
 # Packages at a time: no more than cores, for tests of the kernel hold how soon an interrupt stops an endless loop.
 TEST_JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 # Tests open many small systems. With garbage collected less often, up to a limit, they take a quarter less of CPU time.
@@ -79,7 +80,7 @@ system:
 
 test: goversion assets system build lint
 	@$(GO) build -o $(BIN)/budget ./cluster/bench/budget
-	DRTMX_SHARE=$(PLANTED) $(TEST_HEAP) $(BIN)/budget -p $(TEST_JOBS) -vet=off -timeout $(TEST_TIMEOUT) $(TEST_FIRST) ./...
+	$(TEST_HEAP) $(BIN)/budget -p $(TEST_JOBS) -vet=off -timeout $(TEST_TIMEOUT) $(TEST_FIRST) ./...
 	@$(MAKE) --no-print-directory -j2 arm64 race invariants planted
 
 # Staticcheck is pinned in a module file of its own: in go.mod it would raise golang.org/x/tools, which the kernel is built with.
@@ -98,8 +99,7 @@ check: lint
 proven: goversion
 	PROVE=1 $(GO) test ./engine -count=1 -run '^TestGoldenDigests$$'
 
-# Known bugs, planted one at a time: a share of them that the commit chooses. make soak plants all. Figures of 16
-# machines take turns by it. Without a repository the share is the first.
+# Known bugs, planted one at a time: a share of them that the commit chooses. make soak plants all. Without a repository the share is the first.
 PLANTED ?= $(shell git rev-parse HEAD 2>/dev/null || echo none)
 planted: goversion
 	@$(GO) run ./engine/planted -share $(PLANTED)
@@ -150,7 +150,7 @@ SOAK ?= 1000
 soak: goversion
 	$(GO) run ./engine/planted
 	DRTMX_SOAK=$(SOAK) $(GO) test -run '^Test(Soak|XStoreRecovers|RequestsEndOnce|TwoPLOnEveryWorkload)$$' -timeout 0 -v ./engine
-	DRTMX_SOAK=$(SOAK) $(TEST_HEAP) $(GO) test -timeout 0 ./engine/workload/... ./engine/explore/... ./xstore/... ./notebooks/figures/chapter2
+	DRTMX_SOAK=$(SOAK) $(TEST_HEAP) $(GO) test -timeout 0 ./engine/workload/... ./engine/explore/... ./xstore/...
 	@$(MAKE) --no-print-directory race arm64 invariants TEST_TIMEOUT=0 RACE_TESTS='^Test(GoldenDigests|Determinism|ChangesReplay)$$' ARM64_DIGESTS="$(ALL_DIGESTS)" INVARIANT_TESTS=.
 
 # After a change of the hardware model, or of a fitted number by hand (EVALUATIONS=0).

@@ -2,10 +2,7 @@ package chapter2
 
 import (
 	"context"
-	"hash/fnv"
-	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,31 +13,12 @@ import (
 	"drtmx/notebooks/figures/figure/figuretest"
 )
 
-// computed are the figures of 16 machines that tests of this package compute.
-const computed = 3
-
-// inTurn skips the test of a figure whose turn it is not: make test names its commit in DRTMX_SHARE, which chooses one of the figures.
-// Without that, as in make soak, all are computed.
-func inTurn(t *testing.T, n int) {
-	t.Helper()
-	share := os.Getenv("DRTMX_SHARE")
-	if share == "" {
-		return
-	}
-	h := fnv.New32a()
-	io.WriteString(h, share)
-	if turn := int(h.Sum32() % computed); turn != n {
-		t.Skipf("not its turn: figure %d of %d has it; make soak computes all", turn+1, computed)
-	}
-}
-
 // Figure 2-4a as the thesis has it: what must hold of the claims, whatever is
 // fitted.
 func TestFigure24a(t *testing.T) {
 	if testing.Short() {
 		t.Skip("30 runs of 16 machines")
 	}
-	inTurn(t, 0)
 	r := recipe(t, "2-4a")
 	f, err := r.RunWith(context.Background(), figure.Quick, nil, keep.Cache(), nil)
 	if err != nil {
@@ -69,26 +47,23 @@ func TestPrimitiveFigures(t *testing.T) {
 		"2-2b": {"f2-2b-ud-rpc-peak", "s2-rpc-write-peak", "f2-2b-order"},
 		"2-4b": {"f2-4b-crossover", "f2-4b-knee", "f2-4b-order"},
 	}
-	for i, id := range []string{"2-2b", "2-4b"} {
-		t.Run(id, func(t *testing.T) {
-			inTurn(t, 1+i)
-			r := recipe(t, id)
-			f, err := r.RunWith(context.Background(), figure.Quick, nil, keep.Cache(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("\n%s\n%d ms", f, f.WallMS)
-			for _, want := range must[id] {
-				for _, c := range f.Claims {
-					if c.ID == want && c.Status != figure.Holds {
-						t.Errorf("%s: %s: %s", c.ID, c.Status, c.Why)
-					}
+	for _, id := range []string{"2-2b", "2-4b"} {
+		r := recipe(t, id)
+		f, err := r.RunWith(context.Background(), figure.Quick, nil, keep.Cache(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("\n%s\n%d ms", f, f.WallMS)
+		for _, want := range must[id] {
+			for _, c := range f.Claims {
+				if c.ID == want && c.Status != figure.Holds {
+					t.Errorf("%s: %s: %s", c.ID, c.Status, c.Why)
 				}
 			}
-			if math.Abs(f.PaperGap) > 0.05 {
-				t.Errorf("%s: %+.1f %% off paper scale: %+v", id, 100*f.PaperGap, f.GapAt)
-			}
-		})
+		}
+		if math.Abs(f.PaperGap) > 0.05 {
+			t.Errorf("%s: %+.1f %% off paper scale: %+v", id, 100*f.PaperGap, f.GapAt)
+		}
 	}
 }
 
