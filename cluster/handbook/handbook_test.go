@@ -242,18 +242,18 @@ func TestTerminal(t *testing.T) {
 	if got := p.Terminal(42, false); got != want {
 		t.Errorf("\n%s\nwant\n%s", got, want)
 	}
-	if got := p.Terminal(42, true); !strings.Contains(got, bold+"ONE"+reset) || !strings.Contains(got, blue+"b"+reset) {
+	if got := p.Terminal(42, true); strings.Count(got, reset) != 4 || !strings.Contains(got, bold+"ONE"+reset) || !strings.Contains(got, blue+"b"+reset) {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestHTML(t *testing.T) {
-	p := Page{Name: "own", Text: "# One\n\n## Two `x`\n\n[a](results.md#checks) [b](#two-x) ![c](d.png)\n\n<script>x</script>\n"}
+	p := Page{Name: "own", Text: "# One\n\n## Two `x`\n\n[a](results.md#checks) [b](#two-x) ![c](d.png)\n\n- `a.b` (c): d\n- e\n\n<script>x</script>\n"}
 	got, err := p.HTML("pictures/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`<h2 id="help-two-x" tabindex="-1">`, `href="#handbook/results/checks"`, `href="#handbook/own/two-x"`, `src="pictures/d.png"`} {
+	for _, want := range []string{`<h2 id="help-two-x" tabindex="-1">`, `href="#handbook/results/checks"`, `href="#handbook/own/two-x"`, `src="pictures/d.png"`, `<li id="help-a.b" tabindex="-1"><code>a.b</code>`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)
 		}
@@ -263,12 +263,32 @@ func TestHTML(t *testing.T) {
 	}
 }
 
+// An anchor leads to one place.
+func TestAnchorsAreUnique(t *testing.T) {
+	for _, p := range Pages() {
+		html, err := p.HTML("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(html, -1) {
+			if seen[m[1]] {
+				t.Errorf("%s has %s twice", p.Name, m[1])
+			}
+			seen[m[1]] = true
+		}
+	}
+}
+
 func TestSearch(t *testing.T) {
 	for query, page := range map[string]string{"glossary": "concepts", "write amplification": "nvm", "Elle": "results", "elasticity": "concepts", "bandwidth=200Gbps": "hardware", "ts.staleness_ns": "snapshots"} {
 		hits := Search(query, 5)
 		if !slices.ContainsFunc(hits, func(h Hit) bool { return h.Page == page }) {
 			t.Errorf("%s: %v", query, hits)
 		}
+	}
+	if hits := Search("ts.staleness_ns", 5); !slices.ContainsFunc(hits, func(h Hit) bool { return h.Page == "snapshots" && h.Anchor == "ts.staleness_ns" }) {
+		t.Errorf("the item of a knob is not found: %v", hits)
 	}
 	if hits := Search("staleness", 3); len(hits) != 3 || !strings.Contains(strings.ToLower(hits[0].Excerpt+hits[0].Heading+hits[0].Title), "stale") {
 		t.Errorf("%v", hits)

@@ -23,6 +23,11 @@ func (p Page) HTML(pictures string) (string, error) {
 				n.SetAttributeString("id", append([]byte(AnchorPrefix), id.([]byte)...))
 				n.SetAttributeString("tabindex", []byte("-1"))
 			}
+		case *ast.ListItem:
+			if name, ok := itemOf(n, source); ok {
+				n.SetAttributeString("id", []byte(AnchorPrefix+name))
+				n.SetAttributeString("tabindex", []byte("-1"))
+			}
 		case *ast.Link:
 			n.Destination = []byte(viewOf(string(n.Destination), p.Name))
 		case *ast.Image:

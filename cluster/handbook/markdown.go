@@ -64,6 +64,18 @@ func plain(n ast.Node, source []byte) string {
 	return b.String()
 }
 
+// itemOf is what an item of a list is about: the code that it begins with, as a knob or a field of a result.
+func itemOf(n *ast.ListItem, source []byte) (name string, ok bool) {
+	if n.FirstChild() == nil {
+		return "", false
+	}
+	code, ok := n.FirstChild().FirstChild().(*ast.CodeSpan)
+	if !ok {
+		return "", false
+	}
+	return plain(code, source), true
+}
+
 // linesOf is the text of a block of code.
 func linesOf(n ast.Node, source []byte) string {
 	var b strings.Builder

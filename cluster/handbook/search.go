@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// Hit is a part of a page, from one heading to the next, that has all words of a search.
+// Hit is a part of a page that has all words of a search: from one heading to the next, or an item of a list that is about a knob or a field.
 type Hit struct {
 	Page    string `json:"page"`
 	Title   string `json:"title"`  // of the page
@@ -120,6 +120,11 @@ var sections = sync.OnceValue(func() (out []section) {
 				return ast.WalkSkipChildren, nil
 			case *ast.FencedCodeBlock, *ast.CodeBlock:
 				at.paragraphs = append(at.paragraphs, linesOf(n, source))
+			case *ast.ListItem:
+				if name, ok := itemOf(n, source); ok {
+					out = append(out, section{page: p, heading: name, anchor: name, paragraphs: []string{strings.TrimSpace(plain(n, source))}})
+					return ast.WalkSkipChildren, nil
+				}
 			case *ast.Document, *ast.List, *ast.HTMLBlock:
 			default:
 				at.paragraphs = append(at.paragraphs, strings.TrimSpace(plain(n, source)))

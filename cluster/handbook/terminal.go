@@ -35,7 +35,7 @@ const (
 
 // mark puts text between marks.
 func (t *terminal) mark(with, s string) string {
-	if !t.colour || s == "" {
+	if !t.colour || s == "" || with == "" {
 		return s
 	}
 	return with + s + reset

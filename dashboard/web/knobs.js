@@ -209,7 +209,7 @@ export class Knobs {
     if (name === this.shown && !again) return;
     this.shown = name;
     const facts = isOrder(k) ? "" : [k.preset !== undefined && `preset says ${text(k, k.preset)}`, `default ${text(k, k.default)}`, k.min !== undefined && k.max !== undefined && `${text(k, k.min)} to ${text(k, k.max)}`].filter(Boolean).join(" · ");
-    $("knob").replaceChildren(...[el("h3", {}, k.label, el("code", {}, k.name)), el("p", {}, k.doc, k.section && el("span", { class: "hint" }, ` Thesis §${k.section}.`), k.topic && el("a", { class: "hint", href: `#handbook/${k.topic}` }, " Handbook")),
+    $("knob").replaceChildren(...[el("h3", {}, k.label, el("code", {}, k.name)), el("p", {}, k.doc, k.section && el("span", { class: "hint" }, ` Thesis §${k.section}.`), k.topic && el("a", { class: "hint", href: `#handbook/${k.topic}/${k.name}` }, " Handbook")),
       !k.active && el("p", { class: "why" }, `Without effect now: ${k.inactive_because}`),
       k.auto && el("p", { class: "why" }, `Now ${k.auto.primitive}: ${k.auto.because}`), el("p", { class: "hint" }, facts)].filter(Boolean));
   }

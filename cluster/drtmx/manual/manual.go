@@ -98,10 +98,11 @@ func search(cmd *cobra.Command, words string) error {
 	return nil
 }
 
-// Pointer is the end of an error's line that names the page that explains its knob: where the error itself says no next step.
+// Pointer is the end of an error's line that names the page that explains its knob. It is empty where the error names a command itself,
+// and where the value alone is wrong: drtmx knobs says what can be set.
 func Pointer(err error) string {
 	e := new(experiment.SpecError)
-	if !errors.As(err, &e) || e.Next != "" {
+	if !errors.As(err, &e) || strings.Contains(e.Next, "drtmx ") || strings.HasPrefix(e.Rule, "must be ") || strings.HasPrefix(e.Rule, "has no effect") {
 		return ""
 	}
 	name, _, _ := strings.Cut(e.Field, " ")
