@@ -21,6 +21,7 @@ type runner struct {
 	bank   *Bank
 	client *txn.Client
 	bodies [6]func(tx *txn.Tx) error
+	home   int // the client's machine if customers are on it
 	a, b   uint64
 	amount int64
 	gain   int64 // what the bank gets if the transaction commits
@@ -28,7 +29,7 @@ type runner struct {
 
 // Runner makes a coroutine's client.
 func (b *Bank) Runner(c *r2.Co) workload.Runner {
-	r := &runner{bank: b, client: b.db.Client(c)}
+	r := &runner{bank: b, client: b.db.Client(c), home: b.homeOf(c.Machine())}
 	r.bodies = [6]func(tx *txn.Tx) error{
 		amalgamate: r.amalgamate, balance: r.balance, depositChecking: r.depositChecking,
 		sendPayment: r.sendPayment, transactSavings: r.transactSavings, writeCheck: r.writeCheck,
@@ -53,17 +54,18 @@ func (r *runner) Next() error {
 
 // draw picks the inputs.
 func (r *runner) draw(typ int, rand *r2.Rand) {
+	home := r.bank.home(r.home, rand)
 	switch typ {
 	case amalgamate, sendPayment:
-		r.a, r.b = r.bank.two(rand)
+		r.a, r.b = r.bank.two(rand, home)
 	case transactSavings:
-		r.a = r.bank.one(rand)
+		r.a = r.bank.one(rand, home)
 		r.amount = savings
 		if rand.Uint64n(2) == 0 {
 			r.amount = -savings
 		}
 	default:
-		r.a = r.bank.one(rand)
+		r.a = r.bank.one(rand, home)
 	}
 }
 

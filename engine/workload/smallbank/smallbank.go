@@ -3,6 +3,7 @@ package smallbank
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"drtmx/engine/history"
 	"drtmx/engine/r2"
@@ -50,6 +51,7 @@ type Options struct {
 	HotPermille int     // share of the customers that are hot; 40 in §4.3
 	HotPercent  int     // share of the transactions on hot customers; 90 in §4.3
 	Theta       float64 // zipfian constant in place of the hot set, 0: hot set
+	Local       float64 // share of the transactions on customers of the client's own machine, if it holds any
 	Seed        uint64
 }
 
@@ -61,7 +63,9 @@ type Bank struct {
 	customers uint64
 	hot       workload.HotSet
 	popular   workload.Popularity // in place of the hot set while it is on
-	deposited int64               // by committed transactions, withdrawals negative
+	owners    store.Partition
+	local     uint64 // Options.Local in millionths
+	deposited int64  // by committed transactions, withdrawals negative
 }
 
 // New checks the options.
@@ -78,7 +82,10 @@ func New(o Options) (*Bank, error) {
 	if o.Accounts < 0 || o.HotPercent < 0 || o.HotPercent > 100 {
 		return nil, fmt.Errorf("smallbank with %d accounts per thread and %d %% of transactions on hot ones: at least 1 and from 0 to 100", o.Accounts, o.HotPercent)
 	}
-	b := &Bank{opt: o}
+	if o.Local < 0 || o.Local > 1 {
+		return nil, fmt.Errorf("smallbank with a share of %g of its transactions on customers of their own machine: from 0 to 1", o.Local)
+	}
+	b := &Bank{opt: o, local: millionths(o.Local)}
 	var err error
 	b.Transactions, err = workload.NewTransactions(types)
 	return b, err
@@ -114,11 +121,12 @@ func (b *Bank) Open(env workload.Env) (err error) {
 	if b.db, err = env.OpenDB(Costs); err != nil {
 		return err
 	}
+	b.owners = store.Blocks(servers, b.customers)
 	for _, t := range []store.Spec{
 		{ID: Savings, Name: "savings", ValueBytes: 8, Init: b.initial(Savings), Fixed: true, Seed: b.opt.Seed + Savings},
 		{ID: Checking, Name: "checking", ValueBytes: 8, Init: b.initial(Checking), Fixed: true, Seed: b.opt.Seed + Checking},
 	} {
-		if _, err = b.db.AddTable(t, store.Blocks(servers, b.customers)); err != nil {
+		if _, err = b.db.AddTable(t, b.owners); err != nil {
 			return err
 		}
 	}
@@ -141,7 +149,7 @@ func (b *Bank) Warm(between workload.Between) (err error) {
 		var caches workload.Between
 		caches, between = between.Halves()
 		popular = b.popular.At
-		err = workload.WarmCaches(b.db, nil, func(r *r2.Rand) (uint8, uint64) { return uint8(Savings + r.Uint64n(2)), b.one(r) }, caches)
+		err = workload.WarmCaches(b.db, nil, func(r *r2.Rand) (uint8, uint64) { return uint8(Savings + r.Uint64n(2)), b.one(r, anywhere) }, caches)
 	case 10*b.opt.HotPercent <= b.opt.HotPermille: // hot in name only
 		popular, n = b.popular.At, b.customers
 		err = workload.WarmCaches(b.db, nil, nil, between)
@@ -156,7 +164,7 @@ func (b *Bank) Warm(between workload.Between) (err error) {
 	}, between)
 }
 
-// Set changes theta, hot or a weight of the mix.
+// Set changes theta, hot, distributed or a weight of the mix.
 func (b *Bank) Set(name string, value any) error {
 	if handled, err := b.SetMix(name, value); handled {
 		return err
@@ -171,12 +179,56 @@ func (b *Bank) Set(name string, value any) error {
 		}
 		b.opt.HotPercent = n
 		return nil
+	case "distributed":
+		share, ok := value.(float64)
+		if !ok || !(share >= 0 && share <= 1) {
+			return fmt.Errorf("workload.distributed %v: a share from 0 to 1", value)
+		}
+		b.local = million - millionths(share)
+		return nil
 	}
 	return workload.UnknownParameter(b.Name(), name)
 }
 
-// one draws a customer.
-func (b *Bank) one(r *r2.Rand) uint64 {
+// anywhere is no machine: customers of all.
+const anywhere = -1
+
+// home is the machine whose customers a transaction takes: a client's own machine, for a share of its transactions, else anywhere.
+func (b *Bank) home(own int, r *r2.Rand) int {
+	if b.local == 0 || own == anywhere || r.Uint64n(million) >= b.local {
+		return anywhere
+	}
+	return own
+}
+
+// homeOf is a machine if two customers are on it at least, else anywhere.
+func (b *Bank) homeOf(machine int) int {
+	if machine >= b.owners.Servers() || b.owners.Count(machine) < 2 {
+		return anywhere
+	}
+	return machine
+}
+
+// on draws until a customer comes that is on a machine. Where none comes for long, as if no hot one is there, it is any that is there.
+func (b *Bank) on(home int, r *r2.Rand, draw func(r *r2.Rand) uint64) uint64 {
+	x := draw(r)
+	if home == anywhere {
+		return x
+	}
+	for tries := 100 * b.owners.Servers(); b.owners.Primary(x) != home; tries-- {
+		if tries == 0 {
+			return b.owners.Key(home, r.Uint64n(b.owners.Count(home)))
+		}
+		x = draw(r)
+	}
+	return x
+}
+
+// one draws a customer of a machine, or of all.
+func (b *Bank) one(r *r2.Rand, home int) uint64 { return b.on(home, r, b.any) }
+
+// any draws one of all customers.
+func (b *Bank) any(r *r2.Rand) uint64 {
 	if b.popular.Skewed() {
 		return b.popular.Draw(r)
 	}
@@ -186,15 +238,11 @@ func (b *Bank) one(r *r2.Rand) uint64 {
 	return b.hot.DrawCold(r)
 }
 
-// two draws two different customers, both hot or both not. Of a kind that has one
+// two draws two different customers of a machine, or of all, both hot or both not. Of a kind that has one
 // alone no two can come: they come of the other kind, or of all.
-func (b *Bank) two(r *r2.Rand) (x, y uint64) {
+func (b *Bank) two(r *r2.Rand, home int) (x, y uint64) {
 	if b.popular.Skewed() {
-		for x = b.one(r); ; {
-			if y = b.one(r); y != x {
-				return x, y
-			}
-		}
+		return b.different(r, home, b.popular.Draw)
 	}
 	cold := b.customers - b.hot.Hot()
 	draw := b.hot.DrawCold
@@ -204,12 +252,26 @@ func (b *Bank) two(r *r2.Rand) (x, y uint64) {
 	case cold == 1: // and one is hot
 		draw = func(r *r2.Rand) uint64 { return r.Uint64n(b.customers) }
 	}
-	for x = draw(r); ; {
-		if y = draw(r); y != x {
+	return b.different(r, home, draw)
+}
+
+// different draws two different customers. Where a machine has one alone of those that are drawn, the other is any that is there.
+func (b *Bank) different(r *r2.Rand, home int, draw func(r *r2.Rand) uint64) (x, y uint64) {
+	x = b.on(home, r, draw)
+	for tries := 100; ; tries-- {
+		if y = b.on(home, r, draw); y != x {
 			return x, y
+		}
+		if home != anywhere && tries <= 0 {
+			draw = func(r *r2.Rand) uint64 { return b.owners.Key(home, r.Uint64n(b.owners.Count(home))) }
 		}
 	}
 }
+
+// million is the unit of shares.
+const million = 1_000_000
+
+func millionths(share float64) uint64 { return uint64(math.Round(share * million)) }
 
 // Check compares the money in the bank with what was there at the start and
 // came in since. It makes sense after a drain.

@@ -54,7 +54,7 @@ func TestDrawsOfFew(t *testing.T) {
 		}
 		r := sim.New(sim.Options{Seed: 1}).Stream("draws", 0)
 		for range 1_000 {
-			if p, q := b.two(r); p == q || p >= x.customers || q >= x.customers {
+			if p, q := b.two(r, anywhere); p == q || p >= x.customers || q >= x.customers {
 				t.Fatalf("%d customers, %d per mille hot: customers %d and %d", x.customers, x.permille, p, q)
 			}
 		}
@@ -78,7 +78,7 @@ func TestDraws(t *testing.T) {
 	share := func() float64 {
 		hot, n := 0, 50_000
 		for range n {
-			x, y := b.two(r)
+			x, y := b.two(r, anywhere)
 			if x == y || x >= b.customers || y >= b.customers {
 				t.Fatalf("customers %d and %d", x, y)
 			}

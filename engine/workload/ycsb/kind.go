@@ -92,9 +92,9 @@ func rows() []knob.Row {
 		return knob.Row{Knob: k}
 	}
 	distributed := row(knob.Knob{Name: "workload.distributed", Kind: knob.Float, Default: 1.0, Min: 0.0, Max: 1.0, Unit: "share", Label: "Distributed transactions", Live: true,
-		Doc: "Share of the transactions that go to workload.nodes_per_txn machines. The others go to one, the client's own if it holds data."})
+		Doc: "Share of the transactions that go to several machines: with ycsb to workload.nodes_per_txn of them, with smallbank to those of any two accounts. The others go to one, the client's own if it holds data."})
 	distributed.Inactive = func(v knob.Values) string {
-		if v.Int("workload.nodes_per_txn") > 0 {
+		if v.Text("workload") != "ycsb" || v.Int("workload.nodes_per_txn") > 0 {
 			return ""
 		}
 		return "workload.nodes_per_txn is 0: records come from all machines alike"
