@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"drtmx/cluster/drtmx/cli"
 	"drtmx/cluster/handbook"
@@ -155,14 +156,30 @@ func taken(args []string) error {
 
 // specResolves: the spec opens, its knobs take their values at all points of the axes, and those that are set do something.
 func specResolves(cmd *cobra.Command, args []string) error {
-	var f cli.SpecFlags
-	f.Set, _ = cmd.Flags().GetStringArray("set")
-	f.Preset, _ = cmd.Flags().GetString("preset")
+	var f exploreFlags
+	probe := &cobra.Command{}
+	f.Add(probe)
+	var err error
+	cmd.Flags().Visit(func(g *pflag.Flag) {
+		if probe.Flags().Lookup(g.Name) == nil {
+			return
+		}
+		values := []string{g.Value.String()}
+		if list, several := g.Value.(pflag.SliceValue); several {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			err = errors.Join(err, probe.Flags().Set(g.Name, v))
+		}
+	})
+	if err != nil {
+		return err
+	}
 	open := f.Spec
 	if cmd.Name() == "explore" {
-		open = (&exploreFlags{SpecFlags: f}).tiny
+		open = f.tiny
 	}
-	spec, err := open(cmd, args)
+	spec, err := open(probe, args)
 	if err != nil {
 		return err
 	}
