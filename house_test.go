@@ -112,6 +112,16 @@ func roomOf(pkg string) (room string, floor int, ok bool) {
 	return "", 0, false
 }
 
+// unhoused tells what to do about packages of the engine that have no row, so that they count as the whole engine: a part that is new.
+func unhoused(pkgs ...string) string {
+	for _, pkg := range pkgs {
+		if room, _, _ := roomOf(pkg); room == "engine" && pkg != room {
+			return fmt.Sprintf("; %s has no row: add it in house_test.go to the row of its kind, a protocol to that of engine/occ, a store to that of engine/kv, a timestamp scheme to that of dst", pkg)
+		}
+	}
+	return ""
+}
+
 // file is one parsed Go file.
 type file struct {
 	pkg  string // path of its package in the module
@@ -230,7 +240,7 @@ func importViolations(f *file) (found []string) {
 			found = append(found, fmt.Sprintf("%s: only tests may import %s", f.at(spec.Pos()), imported))
 		case other == room:
 		case otherFloor >= floor:
-			found = append(found, fmt.Sprintf("%s: %s imports %s, which is not below it", f.at(spec.Pos()), room, other))
+			found = append(found, fmt.Sprintf("%s: %s imports %s, which is not below it%s", f.at(spec.Pos()), room, other, unhoused(to, f.pkg)))
 		case other == "engine/sim" && protocolFloor(floor) && !f.isTest():
 			found = append(found, fmt.Sprintf("%s: %s must not import engine/sim: protocol code knows only r2", f.at(spec.Pos()), room))
 		}
@@ -284,6 +294,7 @@ func TestFloorsCatchViolations(t *testing.T) {
 		{"engine/metrics", "a_test.go", `"drtmx/engine/history"`, "which is not below it"},
 		{"engine/metrics", "a.go", `x "drtmx/engine/metrics/inner"`, ""},
 		{"engine/metrics/inner", "a.go", `"drtmx/engine/metrics"`, ""},
+		{"engine/experiment", "a.go", `"drtmx/engine/mine"`, "engine/experiment imports engine, which is not below it; engine/mine has no row: add it in house_test.go to the row of its kind, a protocol to that of engine/occ"},
 		{"engine/metrics/inner", "a.go", `_ "drtmx/engine"`, "imports engine, which is not below it"},
 		{"engine/sim", "a.go", `"drtmx/engine/simulator"`, "imports engine, which is not below it"},
 		{"engine/workload/cycle", "a.go", `"drtmx/engine/workload"; "drtmx/engine/txn"`, ""},

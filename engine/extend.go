@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"drtmx/engine/experiment"
 	"drtmx/engine/knob"
@@ -30,7 +31,7 @@ func (s *System) AddTransaction(name string, weight int, body func(tx *txn.Tx) e
 		return &experiment.SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
 	case !ok:
 		return bad("workload "+s.values.Text("workload")+" takes no transactions", "use smallbank, tpcc, tpce, ycsb, cycle or registers")
-	case name == "" || len(name) > experiment.MaxName:
+	case name == "" || utf8.RuneCountInString(name) > experiment.MaxName:
 		return bad(fmt.Sprintf("a name has 1 to %d characters", experiment.MaxName), "choose another")
 	case weight < 1 || weight > maxWeight:
 		return bad(fmt.Sprintf("weight %d is not from 1 to %d", weight, maxWeight), "the workload's own weights sum to 100")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/knob"
@@ -40,7 +41,7 @@ const MaxName = 80
 
 // normalize checks names, parses values and moves preset and workload out of Set.
 func (s Spec) normalize() (Spec, error) {
-	if len(s.Name) > MaxName {
+	if utf8.RuneCountInString(s.Name) > MaxName {
 		return Spec{}, &SpecError{Field: "name", Value: knob.Clip(s.Name), Rule: fmt.Sprintf("longer than %d characters", MaxName), Next: "shorten it"}
 	}
 	out := Spec{Name: s.Name, Set: Knobs{}, Hardware: s.Hardware, Scaling: s.Scaling}

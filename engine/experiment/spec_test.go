@@ -50,6 +50,16 @@ func TestLoadSpecOfOtherNames(t *testing.T) {
 	}
 }
 
+// Limits on names count characters, as their errors say, not bytes.
+func TestNamesCountCharacters(t *testing.T) {
+	if _, err := (Spec{Name: strings.Repeat("µ", MaxName)}).With(nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := (Spec{Name: strings.Repeat("µ", MaxName+1)}).With(nil); err == nil || !strings.Contains(err.Error(), "longer than 80 characters") {
+		t.Error(err)
+	}
+}
+
 func TestSpecRoundTrip(t *testing.T) {
 	s := Spec{Name: "x", Preset: "farm", Workload: "smallbank", Set: Knobs{
 		"nodes": 6, "cache.bytes": "300MB", "window_ns": "5us", "fault.drop": "1%", "clients.arrival": "open:2M",

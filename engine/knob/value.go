@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // MaxText bounds a typed value: nothing that a knob takes is longer.
@@ -44,7 +45,7 @@ func (k Knob) Parse(v any) (any, error) {
 
 func (k Knob) Canonical(v any) (value any, rule string) {
 	v = Plain(v)
-	if s, ok := v.(string); ok && len(s) > MaxText {
+	if s, ok := v.(string); ok && utf8.RuneCountInString(s) > MaxText {
 		return nil, fmt.Sprintf("longer than %d characters", MaxText)
 	}
 	switch k.Kind {

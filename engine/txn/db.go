@@ -13,11 +13,13 @@ import (
 	"drtmx/engine/store"
 )
 
+// MostRecords is how many records a transaction takes.
+const MostRecords = 1 << 14
+
 const (
 	maxReplicas = 8
 	cacheSeed   = 7       // of the location cache's hash function
 	maxHeader   = 64      // of rows, at most
-	maxSet      = 1 << 14 // records of a transaction
 	smallSet    = 64      // members that are found by looking at one after the other
 )
 

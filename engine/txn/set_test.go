@@ -10,7 +10,7 @@ func TestFindInSetsOfAllSizes(t *testing.T) {
 	tables := []*Table{{ID: 1}, {ID: 2}, {ID: 255}}
 	random := rand.New(rand.NewPCG(1, 1))
 	tx := &Tx{}
-	for _, size := range []int{0, 1, smallSet, smallSet + 1, 3 * smallSet, 2, 2 * smallSet, maxSet} {
+	for _, size := range []int{0, 1, smallSet, smallSet + 1, 3 * smallSet, 2, 2 * smallSet, MostRecords} {
 		tx.clearSet()
 		for range size {
 			table, key := tables[random.Uint64N(3)], random.Uint64N(uint64(size)*2)

@@ -353,8 +353,8 @@ func (tx *Tx) add(table uint8, key uint64) (*Access, error) {
 	if key > MaxKey { // messages would carry another key
 		return nil, notFound(t, key)
 	}
-	if len(tx.set) == maxSet {
-		return nil, tx.Fail(fmt.Errorf("transaction with more than %d records: split it", maxSet))
+	if len(tx.set) == MostRecords {
+		return nil, tx.Fail(fmt.Errorf("transaction with more than %d records: split it", MostRecords))
 	}
 	a := tx.run.Add()
 	*a = Access{Table: t, Key: key, Machine: int16(t.Store.Primary(key))}

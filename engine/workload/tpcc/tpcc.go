@@ -46,7 +46,9 @@ const (
 	StandardDistricts = 10
 	MostDistricts     = 100 // a row has a byte for their number
 
-	MostStockDistricts = 100 // of a stock-level
+	// MostStockDistricts is how many districts a stock-level can look at, whose transaction has each one's row, the lines of its last
+	// orders, and a stock record for each line.
+	MostStockDistricts = txn.MostRecords / (1 + 2*lastOrders*maxLines)
 )
 
 // The smallest populations that the transactions find their records in.
