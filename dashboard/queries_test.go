@@ -29,7 +29,7 @@ func TestQueriesAreChecked(t *testing.T) {
 		refused(path+"?nonsense=17", "nonsense", "17", "no parameter of this address", "leave it out")
 		for _, p := range params {
 			switch p.Name {
-			case "sys", "id", "a", "b", "v", "metric", "beside", "what": // names: those that there are not, are not found
+			case "sys", "id", "a", "b", "v", "metric", "beside", "what", "words": // texts: names that there are not, are not found
 				refused(path+"?"+p.Name+"="+strings.Repeat("x", 3000), p.Name, "bytes")
 			default:
 				refused(path+"?"+p.Name+"=-7.5", p.Name, "-7.5", p.Rule, p.Next)

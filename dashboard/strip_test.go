@@ -32,14 +32,14 @@ func TestStrip(t *testing.T) {
 	}
 	f.systems = append(f.systems, system.Snapshot{Sys: "b", Name: "other", Epoch: "e2"}, system.Snapshot{Sys: "c", Epoch: "e3", ForkedFrom: "a", ForkEpoch: "e1"})
 	s := of()
-	if want := []string{"workload.theta", "workload.hot", "coroutines", "txn.backoff_max_ns"}; len(s.Systems) != 2 || s.Systems[1] != (stripSystem{"b", "other"}) || !slices.Equal(s.names(), want) {
+	if want := []string{"workload.theta", "workload.hot", "workload.distributed", "coroutines", "txn.backoff_max_ns"}; len(s.Systems) != 2 || s.Systems[1] != (stripSystem{"b", "other"}) || !slices.Equal(s.names(), want) {
 		t.Errorf("systems %v, knobs %v, want %v", s.Systems, s.names(), want)
 	}
-	if k := s.Knobs[2]; len(k.Values) != 2 || k.Values[0] != k.Values[1] || k.Doc == "" {
+	if k := s.Knobs[3]; len(k.Values) != 2 || k.Values[0] != k.Values[1] || k.Doc == "" {
 		t.Errorf("%+v", k)
 	}
 	f.each = map[string]experiment.Knobs{"b": {"coroutines": 3, "workload.theta": 0.5}} // hot has no effect there
-	if s = of(); !slices.Equal(s.names(), []string{"workload.theta", "coroutines", "txn.backoff_max_ns"}) || len(s.Knobs[1].Values) != 2 || s.Knobs[1].Values[0] == s.Knobs[1].Values[1] {
+	if s = of(); !slices.Equal(s.names(), []string{"workload.theta", "workload.distributed", "coroutines", "txn.backoff_max_ns"}) || len(s.Knobs[2].Values) != 2 || s.Knobs[2].Values[0] == s.Knobs[2].Values[1] {
 		t.Errorf("knobs %v: %+v", s.names(), s.Knobs)
 	}
 	f.each["b"] = experiment.Knobs{"workload": "cycle"}

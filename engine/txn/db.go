@@ -18,9 +18,9 @@ const MostRecords = 1 << 14
 
 const (
 	maxReplicas = 8
-	cacheSeed   = 7       // of the location cache's hash function
-	maxHeader   = 64      // of rows, at most
-	smallSet    = 64      // members that are found by looking at one after the other
+	cacheSeed   = 7  // of the location cache's hash function
+	maxHeader   = 64 // of rows, at most
+	smallSet    = 64 // members that are found by looking at one after the other
 )
 
 // Costs is the CPU time of a request's handler in cycles, by phase (Table
