@@ -5,9 +5,8 @@ GO_MIN := 1.26
 BIN := bin
 # A longer limit than go test's own: two slow cores run everything here.
 TEST_TIMEOUT ?= 60m
-# Go test starts packages in the order in which they are named: the longest come first, for the last of them would run alone. Tests of
-# figures come behind the notebooks, which have computed and stored the same figures.
-TEST_FIRST := ./kernel ./dashboard ./engine ./engine/workload ./engine/explore ./notebooks/figures/chapter2
+# Go test starts packages in the order in which they are named: the longest come first, for the last of them would run alone.
+TEST_FIRST := ./kernel ./dashboard ./engine ./notebooks/figures/chapter2 ./cluster/drtmx ./engine/explore ./engine/workload
 # Packages at a time: no more than cores, for tests of the kernel hold how soon an interrupt stops an endless loop.
 TEST_JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 # Tests open many small systems. With garbage collected less often, up to a limit, they take a quarter less of CPU time.
