@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 
 	"drtmx/engine/r2"
@@ -47,6 +48,12 @@ func (h HotSet) DrawCold(r *r2.Rand) uint64 {
 	}
 	return i/gap*h.stride + 1 + i%gap
 }
+
+// ShareUnit is the unit in which shares are drawn.
+const ShareUnit = 1_000_000
+
+// ShareUnits is a share from 0 to 1 in that unit.
+func ShareUnits(share float64) uint64 { return uint64(math.Round(share * ShareUnit)) }
 
 // Scatter is a bijection of [0, n) that takes neighbours apart, so that the
 // popular ranks of a distribution are not all in one partition.

@@ -3,7 +3,6 @@ package smallbank
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 
 	"drtmx/engine/history"
 	"drtmx/engine/r2"
@@ -64,7 +63,7 @@ type Bank struct {
 	hot       workload.HotSet
 	popular   workload.Popularity // in place of the hot set while it is on
 	owners    store.Partition
-	local     uint64 // Options.Local in millionths
+	local     uint64 // Options.Local in workload.ShareUnit
 	deposited int64  // by committed transactions, withdrawals negative
 }
 
@@ -85,7 +84,7 @@ func New(o Options) (*Bank, error) {
 	if o.Local < 0 || o.Local > 1 {
 		return nil, fmt.Errorf("smallbank with a share of %g of its transactions on customers of their own machine: from 0 to 1", o.Local)
 	}
-	b := &Bank{opt: o, local: millionths(o.Local)}
+	b := &Bank{opt: o, local: workload.ShareUnits(o.Local)}
 	var err error
 	b.Transactions, err = workload.NewTransactions(types)
 	return b, err
@@ -184,7 +183,7 @@ func (b *Bank) Set(name string, value any) error {
 		if !ok || !(share >= 0 && share <= 1) {
 			return fmt.Errorf("workload.distributed %v: a share from 0 to 1", value)
 		}
-		b.local = million - millionths(share)
+		b.local = workload.ShareUnit - workload.ShareUnits(share)
 		return nil
 	}
 	return workload.UnknownParameter(b.Name(), name)
@@ -195,7 +194,7 @@ const anywhere = -1
 
 // home is the machine whose customers a transaction takes: a client's own machine, for a share of its transactions, else anywhere.
 func (b *Bank) home(own int, r *r2.Rand) int {
-	if b.local == 0 || own == anywhere || r.Uint64n(million) >= b.local {
+	if b.local == 0 || own == anywhere || r.Uint64n(workload.ShareUnit) >= b.local {
 		return anywhere
 	}
 	return own
@@ -267,11 +266,6 @@ func (b *Bank) different(r *r2.Rand, home int, draw func(r *r2.Rand) uint64) (x,
 		}
 	}
 }
-
-// million is the unit of shares.
-const million = 1_000_000
-
-func millionths(share float64) uint64 { return uint64(math.Round(share * million)) }
 
 // Check compares the money in the bank with what was there at the start and
 // came in since. It makes sense after a drain.

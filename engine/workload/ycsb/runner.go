@@ -74,7 +74,7 @@ func (r *runner) draw(rand *r2.Rand) (typ int) {
 		} else {
 			key = r.drawKey(rand, at[(turn+i)%uint64(len(at))])
 		}
-		update := rand.Uint64n(shareUnit) < w.writeBound
+		update := rand.Uint64n(workload.ShareUnit) < w.writeBound
 		if update {
 			typ = readWrite
 		}
@@ -96,7 +96,7 @@ func (r *runner) drawMachines(rand *r2.Rand) []uint64 {
 		return nil
 	}
 	n := 1
-	if rand.Uint64n(shareUnit) < w.distributedBound {
+	if rand.Uint64n(workload.ShareUnit) < w.distributedBound {
 		n = w.opt.Nodes
 	}
 	first := 0

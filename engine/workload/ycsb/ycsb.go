@@ -3,7 +3,6 @@ package ycsb
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 
 	"drtmx/engine/history"
 	"drtmx/engine/r2"
@@ -22,7 +21,6 @@ const MostOps = 32
 const (
 	mostEntry = 4072 // bytes of a log entry in a message
 	keyBytes  = 8    // at the end of a row, where an update does not write
-	shareUnit = 1_000_000
 )
 
 // Types of transactions.
@@ -83,7 +81,7 @@ func New(o Options) (*YCSB, error) {
 	}
 	w := &YCSB{opt: o, updates: make([]uint64, o.Keys)}
 	w.setWriteShare(o.WriteShare)
-	w.distributedBound = millionths(o.Distributed)
+	w.distributedBound = workload.ShareUnits(o.Distributed)
 	var err error
 	if w.popular, err = workload.NewPopularity(o.Keys, o.Theta); err != nil {
 		return nil, err
@@ -114,8 +112,6 @@ func (o Options) check() error {
 }
 
 func isShare(x float64) bool { return x >= 0 && x <= 1 }
-
-func millionths(share float64) uint64 { return uint64(math.Round(share * shareUnit)) }
 
 // MostOpsOf is how many operations a transaction can have if each may update a field of so many bytes.
 func MostOpsOf(fieldBytes int) int {
@@ -211,7 +207,7 @@ func (w *YCSB) Set(name string, value any) error {
 			return fmt.Errorf("workload.%s %v: a share from 0 to 1", name, value)
 		}
 		if name == "distributed" {
-			w.distributedBound = millionths(x)
+			w.distributedBound = workload.ShareUnits(x)
 		} else {
 			w.setWriteShare(x)
 		}
@@ -231,9 +227,9 @@ func (w *YCSB) Set(name string, value any) error {
 }
 
 func (w *YCSB) setWriteShare(x float64) {
-	w.writeBound = millionths(x)
+	w.writeBound = workload.ShareUnits(x)
 	w.writes = w.writes || w.writeBound > 0
-	w.reads = w.reads || w.writeBound < shareUnit
+	w.reads = w.reads || w.writeBound < workload.ShareUnit
 }
 
 // Check looks at what committed transactions saw, and at rest at every record that was
