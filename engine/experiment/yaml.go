@@ -74,11 +74,11 @@ func specOfPart(name string) (s Spec, ok bool, err error) {
 	base, set := shippedSpecs[0], Knobs{}
 	w := Workloads.Named(name)
 	switch {
-	case w != nil && w.Ordered:
-		base = "models"
-		set["workload"] = name
 	case w != nil:
 		set["workload"] = name
+		if w.Ordered {
+			base = "models"
+		}
 	case slices.Contains(PresetNames(), name):
 		set["preset"] = name
 	default:
