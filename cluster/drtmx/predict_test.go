@@ -17,14 +17,14 @@ type predicted struct {
 		Error               *float64
 		Counted             bool
 	}
-	Withheld, Numbers, Orders int
-	Columns                   []struct {
+	Numbers, Orders int
+	Columns         []struct {
 		Name    string
 		Numbers int
 	}
 }
 
-// A number that is withheld has no published one, one that is open has, and what is computed is written down.
+// A number stands beside the published one, and what is computed is written down.
 func TestPredictComputesAndRecords(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kept.json")
 	run := func(more ...string) (p predicted) {
@@ -33,19 +33,22 @@ func TestPredictComputesAndRecords(t *testing.T) {
 		return p
 	}
 	p := run("--as", "one")
-	withheld := 0
+	numbers := 0
 	for _, r := range p.Rows {
 		own := r.Predictions[0] // what is recorded follows
-		if r.Figure != "3-22a" || (r.Published == nil) != (r.Verdict == "withheld") || (r.Error == nil) != (r.Published == nil) ||
+		if own.Name == "first" {
+			own = r.Predictions[1]
+		}
+		if r.Figure != "3-22a" || (r.Error == nil) != (r.Published == nil) || r.Verdict == "" ||
 			own.Name != "one" || own.Scale != "quick" || own.Code == code.Build() || own.Command != "drtmx predict --run --figures 3-22a --scale quick" {
 			t.Errorf("%+v", r)
 		}
-		if r.Published == nil {
-			withheld++
+		if r.Published != nil {
+			numbers++
 		}
 	}
-	if withheld == 0 || withheld == len(p.Rows) || withheld != p.Withheld {
-		t.Errorf("%d of %d rows are withheld: %+v", withheld, len(p.Rows), p)
+	if numbers < 8 {
+		t.Errorf("%d of %d rows are published: %+v", numbers, len(p.Rows), p)
 	}
 	run("--as", "two")
 	var kept predicted

@@ -31,9 +31,8 @@
 // Figures about models alone (3-12, 3-13a and b, 3-14a and b, 3-22a, Table 3-2) are computed from the code that servers and
 // clients run, without a run: their JSON has "computed" in place of runs. They have no knobs.
 //
-// Chapter 3's numbers are withheld, but for those of §3.2. Where the thesis has one, a claim is what is predicted for it;
-// Predicting and PredictionsOf are all of them, and so is `drtmx predict`, which prints what package prediction has recorded.
-// Of a chapter whose numbers are open the figure predictions-N draws that.
+// What a claim comes to beside a number of the thesis about whole systems is a prediction: Predicting and PredictionsOf are all of
+// them, and so is `drtmx predict`, which prints what package prediction has recorded. The figure predictions-N draws those of a chapter.
 //
 // Caveats, in the order in which they bite. The thesis's plots are not
 // available, only their captions and prose: ranges of axes are ours. A claim is
@@ -41,9 +40,9 @@
 // so and what limited the runs. A claim about a number holds within 15 %, the
 // tolerance of the calibration; one that A is above B holds where the intervals
 // say so, and is undecided where they overlap, as quick ones on TPC-C/no often
-// do. Chapter 4's numbers (prediction/chapter4.csv) were withheld while its systems were built:
-// they are compared, nothing is fitted to them, and what was predicted before they were
-// open stands beside them.
+// do. The numbers of chapters 3 to 5 (prediction/chapter*.csv) were read after their systems were built:
+// they are compared, nothing is fitted to them, and what was predicted before
+// stands beside them.
 // With changes of knobs (With) the figure is another experiment and its claims
 // are left undecided. Runs are kept in the run store, so a figure that was
 // computed before comes at once and its runs carry the wall times of then.

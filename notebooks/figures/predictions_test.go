@@ -9,13 +9,12 @@ import (
 	"drtmx/notebooks/figures/prediction"
 )
 
-// What is predicted: numbers that are open and withheld, orders, and no row of the calibration table.
+// What is predicted: numbers, orders, and no row of the calibration table.
 func TestPredictions(t *testing.T) {
 	v, low, high := 104.0, 90.0, 120.0
 	f := &figure.Figure{ID: "t4-3", Scale: figure.Quick, Claims: []figure.Claim{
 		{ID: "s3-tt-bytes", Reference: "100", Measured: &v, Unit: "MB", Status: figure.Holds},
 		{ID: "far", Reference: "50..100", Measured: &high, Largest: &high, Smallest: &low, Status: figure.Contradicted},
-		figure.Withheld("w", "a number", "x", v, "because"),
 		{ID: "o", Claim: "a above b", Status: figure.Holds},
 		{ID: "f3-3a-srkv", Reference: "24", Measured: &v, Status: figure.Contradicted}, // verify has it
 	}}
@@ -23,7 +22,7 @@ func TestPredictions(t *testing.T) {
 	value := func(text, span, verdict string) prediction.Value {
 		return prediction.Value{Name: "now", Scale: figure.Quick, Code: Get("t4-3").Code(figure.Quick), Command: "drtmx predict --run --figures t4-3 --scale quick", Value: text, Range: span, Verdict: verdict}
 	}
-	want := []prediction.Value{value("104", "", figure.Holds), value("120", "90..120", figure.Contradicted), value("104", "", prediction.Withheld), value("", "", figure.Holds)}
+	want := []prediction.Value{value("104", "", figure.Holds), value("120", "90..120", figure.Contradicted), value("", "", figure.Holds)}
 	if len(table.Rows) != len(want) {
 		t.Fatalf("%+v", table.Rows)
 	}
@@ -32,11 +31,8 @@ func TestPredictions(t *testing.T) {
 			t.Errorf("%+v, want %+v", r, want[i])
 		}
 	}
-	if published := table.Rows[2].Published; published != nil {
-		t.Errorf("a withheld number is published: %s", *published)
-	}
 	r := Report(table, "now")
-	if *r.Rows[1].Error != 0.8 || r.Withheld != 1 || r.Rows[1].Predictions[0].Stale {
+	if *r.Rows[1].Error != 0.8 || r.Rows[1].Predictions[0].Stale {
 		t.Errorf("%+v", r)
 	}
 }

@@ -82,6 +82,9 @@ func recorded(f *figure.Figure, chapter int) {
 		f.Series = append(f.Series, s)
 		counts(f, &c)
 	}
+	for _, c := range r.Models {
+		f.AddNote(fmt.Sprintf("of models alone, %s: %d, %d and %d of %d numbers", c.Column, c.Within10, c.Within20, c.Within35, c.Numbers))
+	}
 }
 
 // counts notes how well a column predicts.
@@ -106,18 +109,18 @@ type namedLine struct {
 // numbersOf are the rows of published numbers.
 func numbersOf(r *prediction.Report) (out []namedLine) {
 	for _, l := range named(r) {
-		if p, ok := prediction.Result(l.ID); ok && p.Number() {
+		if p, ok := prediction.Result(l.ID); ok && (p.Number() || p.OfModel()) {
 			out = append(out, l)
 		}
 	}
 	return out
 }
 
-// named are all rows that count. A row that a second panel measures has the panel in its name.
+// named are all rows that count, and those about models alone. A row that a second panel measures has the panel in its name.
 func named(r *prediction.Report) (out []namedLine) {
 	seen := map[string]bool{}
 	for _, l := range r.Rows {
-		if !l.Counted {
+		if p, _ := prediction.Result(l.ID); !l.Counted && !p.OfModel() {
 			continue
 		}
 		name := l.ID
@@ -179,7 +182,7 @@ func (l *namedLine) because() string {
 	if v := &l.Predictions[len(l.Predictions)-1]; v.Command != "" {
 		made := v.Command + ", code " + v.Code
 		if v.Stale {
-			made += ", which is stale"
+			made += ", not the code of this program"
 		}
 		parts = append(parts, made)
 	}

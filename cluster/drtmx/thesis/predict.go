@@ -36,8 +36,8 @@ func PredictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict",
 		Short: "The thesis's system-level numbers and what this simulator predicts for them",
-		Long: "Lists every number and order that the thesis has of systems, the published one where it is open, with the predictions that are recorded in the repository: " +
-			"the first one, which was made while the number was withheld, and later ones. Nothing is fitted to these numbers. What another version of the code recorded is marked as stale.\n\n" +
+		Long: "Lists every number and order that chapters 3 to 5 have of systems, with the predictions that are recorded in the repository: blind, which was made before the number was read, " +
+			"and today, by the present structure. Nothing is fitted to these numbers. A star marks what another version of the code recorded.\n\n" +
 			"--run computes the figures in place of what is recorded, one after another; runs are kept, so a second time is quick. " +
 			"--record keeps what is computed in a file, figure by figure: what an interrupt leaves is there. " +
 			"Rows of other figures, and other columns of the file, stay. At paper scale figures have the points alone that they have at quick scale too, which the claims are measured on. `make predictions` records into the repository.",
@@ -106,7 +106,7 @@ func (f *predictFlags) check(cmd *cobra.Command) error {
 	case !f.run && (f.band || f.record != "" || cmd.Flags().Changed("as")):
 		return cli.Usage("--band, --record and --as are about what is computed; add --run")
 	case f.as == "" || f.as == prediction.First:
-		return &experiment.SpecError{Field: "as", Value: f.as, Rule: "the first prediction never changes", Next: "name the column as in --as " + prediction.Now}
+		return &experiment.SpecError{Field: "as", Value: f.as, Rule: "what was predicted blind never changes", Next: "name the column as in --as " + prediction.Now}
 	}
 	if f.record == "-" {
 		return cli.Usage("--record adds to a file; --json prints what is computed")

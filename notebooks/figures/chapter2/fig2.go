@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"drtmx/notebooks/figures/figure"
 )
 
@@ -51,7 +52,7 @@ func planContexts(scale string) figure.Plan {
 	for _, s := range []struct{ name, context string }{{ownContexts, "thread"}, {sharedContext, "shared"}} {
 		line := figure.PlannedSeries{Name: s.name}
 		for _, n := range threads {
-			line.Points = append(line.Points, figure.PlannedPoint{X: float64(n), Set: experiment.Knobs{"threads": n, "nic.context": s.context}, Read: figure.PerMachine})
+			line.Points = append(line.Points, figure.PlannedPoint{X: float64(n), Set: experiment.Knobs{"threads": n, "nic.context": s.context}, Read: perMachine})
 		}
 		p.Series = append(p.Series, line)
 	}
@@ -109,7 +110,7 @@ func planRPCs(scale string) figure.Plan {
 	for _, s := range []struct{ name, transport string }{{udRPC, "ud"}, {writeRPC, "write"}, {hybridRPC, "hybrid"}} {
 		line := figure.PlannedSeries{Name: s.name}
 		for _, n := range []int{8, 32, 56} { // with the header of 8 bytes all are inlined
-			line.Points = append(line.Points, figure.PlannedPoint{X: float64(n), Set: experiment.Knobs{"workload.transport": s.transport, "workload.payload": n, "workload.payload_max": max(n, 256)}, Read: figure.PerMachine})
+			line.Points = append(line.Points, figure.PlannedPoint{X: float64(n), Set: experiment.Knobs{"workload.transport": s.transport, "workload.payload": n, "workload.payload_max": max(n, 256)}, Read: perMachine})
 		}
 		p.Series = append(p.Series, line)
 	}
@@ -124,4 +125,11 @@ func claimsRPCs(f *figure.Figure) []figure.Claim {
 		f.Above("f2-2b-order", "SEND/RECV over UD outperforms the other implementations in a symmetric setting", always,
 			figure.Pair{Above: udRPC, Below: writeRPC}, figure.Pair{Above: udRPC, Below: hybridRPC}),
 	}
+}
+
+// perMachine is millions of requests per second and machine.
+func perMachine(r *result.Result) (y, ci95 float64) {
+	nodes, _ := r.Spec["nodes"].(int)
+	y = r.Throughput / float64(nodes) / 1e6
+	return y, y * r.ThroughputCI95
 }

@@ -53,7 +53,7 @@ func planPrimitives(scale string) figure.Plan {
 			if scale != figure.Paper && n >= 256 { // fewer requests, which take longer
 				set["warmup_ns"], set["duration_ns"] = 70_000, 200_000
 			}
-			s.Points = append(s.Points, figure.PlannedPoint{X: float64(n), Set: set, Read: figure.PerMachine})
+			s.Points = append(s.Points, figure.PlannedPoint{X: float64(n), Set: set, Read: perMachine})
 		}
 		p.Series = append(p.Series, s)
 	}

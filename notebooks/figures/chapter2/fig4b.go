@@ -43,7 +43,7 @@ func planConnections(scale string) figure.Plan {
 			if n >= 1024 && scale == figure.Quick { // one takes as long as a small one's run
 				k["warmup_ns"], k["duration_ns"] = 100_000, 400_000
 			}
-			s.Points = append(s.Points, figure.PlannedPoint{X: float64(n), Set: k, Read: figure.PerMachine})
+			s.Points = append(s.Points, figure.PlannedPoint{X: float64(n), Set: k, Read: perMachine})
 		}
 		p.Series = append(p.Series, s)
 	}

@@ -85,7 +85,7 @@ func planSteps(scale, workload string, last int) figure.Plan {
 			if scale == figure.Quick && last == stepDB && s.primitive == "two-sided" && step >= stepOR { // close to each other
 				knobs["duration_ns"] = 800_000
 			}
-			line.Points = append(line.Points, figure.PlannedPoint{X: float64(step), Name: stepNames[step], Set: knobs, Read: figure.PerMachine})
+			line.Points = append(line.Points, figure.PlannedPoint{X: float64(step), Name: stepNames[step], Set: knobs, Read: perMachine})
 		}
 		p.Series = append(p.Series, line)
 	}

@@ -34,7 +34,7 @@ var modelFigures = []*figure.Definition{
 	{ID: "3-12a", Title: "What sub-models learn of 100 OSM-like places", Chapter: 3, Section: "3.5.2", Scope: "server",
 		X: figure.Axis{Label: "Longitude", Unit: "degrees"}, Y: figure.Axis{Label: "CDF", Unit: "share of keys"}, Compute: computePlaces, Claims: figure.NoClaims},
 	{ID: "3-12b", Title: "Sub-models of 100 OSM-like places", Chapter: 3, Section: "3.5.2", Scope: "server", Form: figure.FormTable,
-		X: figure.Axis{Label: "Quantity"}, Y: figure.Axis{Label: "errors in positions, mean over sets with the 95 % interval; bytes; thousand products of the training"}, Compute: computeSubModels, Claims: claimsOfSubModels},
+		X: figure.Axis{Label: "Quantity"}, Y: figure.Axis{Label: "errors in positions, mean over sets with the 95 % interval (thesis); bytes; thousand products of the training"}, Compute: computeSubModels, Claims: claimsOfSubModels},
 	learnedPanel("3-13a", "What top models learn of lognormal keys", lognormalTops, figure.Axis{Label: "Key", Unit: "share of the largest", Log: true}),
 	spreadPanel("3-13b", "Keys of each sub-model, lognormal keys", lognormalTops, claimsLognormalSpread),
 	topCurves("3-13c", "Throughput and latency by top model, lognormal keys", dataset.LognormalName, map[string]string{"NN": "nn", "LR": "lr", pieces: "pieces"}, claimsLognormalTops),
@@ -154,11 +154,11 @@ func claimsOfSubModels(f *figure.Figure) []figure.Claim {
 	const why = "largest error of a set, mean over the sets"
 	return []figure.Claim{
 		lower("f3-12-order", "a neural net is off by less than a line, and three lines by less than the net", "positions", nn, line, three, nn),
-		figure.Withheld("f3-12-lr-err", "error of a line", "positions", line.Y, why),
-		figure.Withheld("f3-12-nn-err", "how much smaller the neural net's error is", "%", 100*(1-nn.Y/line.Y), why),
-		figure.Withheld("f3-12-3lr-err", "error of three lines", "positions", three.Y, why),
-		figure.Withheld("f3-12-nn-mem", "memory of the neural net by that of a line", "x", mem("1-NN")/mem("1-LR"), "4 bytes for each weight"),
-		figure.Withheld("f3-12-3lr-mem", "memory of three lines by that of the neural net", "%", 100*mem("3-LR")/mem("1-NN"), "4 bytes for each weight"),
+		figure.Measured("f3-12-lr-err", "error of a line", "positions", line.Y, line.CI95, why).At("1-LR", line.X),
+		figure.Measured("f3-12-nn-err", "how much smaller the neural net's error is", "%", 100*(1-nn.Y/line.Y), 0, why),
+		figure.Measured("f3-12-3lr-err", "error of three lines", "positions", three.Y, three.CI95, why).At("3-LR", three.X),
+		figure.Measured("f3-12-nn-mem", "memory of the neural net by that of a line", "x", mem("1-NN")/mem("1-LR"), 0, "4 bytes for each weight"),
+		figure.Measured("f3-12-3lr-mem", "memory of three lines by that of the neural net", "%", 100*mem("3-LR")/mem("1-NN"), 0, "4 bytes for each weight"),
 		holds("f3-12-train-order", "a neural net takes much longer to train than a line", work("1-NN") > 10*work("1-LR"),
 			fmt.Sprintf("%.3g thousand products for the net, with all that were tried for its best weights, %.3g for a line", work("1-NN"), work("1-LR"))),
 	}
@@ -203,6 +203,9 @@ func holds(id, text string, ok bool, why string) figure.Claim {
 
 // subModelCounts are sub-models for 100 million keys, in thousands.
 var subModelCounts = []uint32{10, 20, 50, 100, 200, 500, 1000, 2000}
+
+// staticModels are the sub-models for read-only workloads (§3.7.1), in thousands.
+const staticModels = 500
 
 const (
 	xModel     = "XModel"
@@ -257,7 +260,7 @@ func claimsMemory(f *figure.Figure) []figure.Claim {
 	if f.Computed == nil {
 		return nil
 	}
-	at := func(series string) float64 { p, _ := f.Line(series).At(500); return p.Y }
+	at := func(series string) float64 { p, _ := f.Line(series).At(staticModels); return p.Y }
 	model, table, index := at(xModel), at(xTable), at(wholeIndex)
 	own := func(id, text, unit string, v, reference float64, why string) figure.Claim {
 		return figure.Claim{ID: id, Claim: text, Reference: fmt.Sprint(reference), Measured: &v, Unit: unit, Status: figure.Near(v, 0, reference), Why: why}
@@ -273,9 +276,9 @@ func claimsMemory(f *figure.Figure) []figure.Claim {
 		own("s3-tt-bytes", "TT takes nearly 100 MB", "MB", table, 100, "8 bytes for each leaf, and those of leaves that straddle sub-models twice"),
 		own("s3-tt-frac", "TT takes 15 % of what the index takes", "%", 100*table/index, 15, full),
 		own("s3-mem-saved", "caching only XModel takes 1 % of the memory of a whole index", "%", 100*model/index, 1, full),
-		figure.Withheld("f3-22a-tt", "TT with 500 K sub-models", "MB", table, "leaves half full"),
-		figure.Withheld("f3-22-xmodel", "XModel with 500 K sub-models", "MB", model, "for 100 M keys"),
-		figure.Withheld("f3-22-frac", "XModel by the memory of the whole index", "%", 100*model/index, full),
-		figure.Withheld("f3-22-xtree", "inner nodes of the tree", "M nodes", nodes/1e6, full),
+		figure.Measured("f3-22a-tt", "TT with 500 K sub-models", "MB", table, 0, "leaves half full").At(xTable, staticModels),
+		figure.Measured("f3-22-xmodel", "XModel with 500 K sub-models", "MB", model, 0, "for 100 M keys").At(xModel, staticModels),
+		figure.Measured("f3-22-frac", "XModel by the memory of the whole index", "%", 100*model/index, 0, full),
+		figure.Measured("f3-22-xtree", "inner nodes of the tree", "MB", index, 0, fmt.Sprintf("%.3g M of them; %s", nodes/1e6, full)).At(wholeIndex, staticModels),
 	}
 }

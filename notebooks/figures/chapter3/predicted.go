@@ -2,24 +2,24 @@ package chapter3
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"drtmx/notebooks/figures/figure"
 )
 
-// The rows of chapter 3 about throughput and latency that are withheld: what the figures of fig3.go predict for them. Ids and
-// sentences are the thesis's, the numbers are ours.
+// The rows of chapter 3 about throughput and latency: what the figures of systems.go come to beside the published numbers.
 
-// predictPoint is a withheld number that is a point.
+// predictPoint is a published number that is a point.
 func predictPoint(f *figure.Figure, id, text, series string, x float64) []figure.Claim {
 	p, ok := f.Line(series).At(x)
 	if !ok {
 		return nil
 	}
-	return []figure.Claim{figure.Withheld(id, text, f.Y.Unit, p.Y, figure.LimitOf(f.Runs[p.Run]))}
+	return []figure.Claim{figure.Measured(id, text, f.Y.Unit, p.Y, p.CI95, figure.LimitOf(f.Runs[p.Run])).At(series, x)}
 }
 
-// predictRatios is a withheld number that says how far one line is above others at x: the largest and the smallest ratio.
+// predictRatios is a published number that says how far one line is above others at x: the largest and the smallest ratio.
 func predictRatios(f *figure.Figure, id, text string, x float64, above string, below ...string) []figure.Claim {
 	var rs []figure.Ratio
 	for _, b := range below {
@@ -28,13 +28,10 @@ func predictRatios(f *figure.Figure, id, text string, x float64, above string, b
 	if len(rs) == 0 {
 		return nil
 	}
-	most, least := figure.Extremes(rs)
-	c := figure.Withheld(id, text, "x", most.Value, f.Because(most))
-	c.Largest, c.Smallest = &most.Value, &least.Value
-	return []figure.Claim{c}
+	return []figure.Claim{f.Compared(id, text, figure.Times, rs...)}
 }
 
-// The numbers of the chapter's first page are open.
+// The numbers of the chapter's first page.
 
 // peakReadOnly is that XStore serves more than 80 M reads.
 func peakReadOnly(f *figure.Figure) []figure.Claim {
@@ -103,10 +100,13 @@ func rowsYCSB(f *figure.Figure) []figure.Claim {
 		predictRatios(f, "f3-15-e", "YCSB E, uniform: XStore over the others, up to and from", 5, xstore, others...))
 	if p, ok := f.Line(xstore).At(2); ok {
 		busy, _ := busy("cpu")(f.Runs[p.Run])
-		out = append(out, figure.Withheld("f3-15-b-cpu", "YCSB B, uniform: how busy the server's CPUs are", "%", busy, figure.LimitOf(f.Runs[p.Run])))
+		out = append(out, figure.Measured("f3-15-b-cpu", "YCSB B, uniform: how busy the server's CPUs are", "%", busy, 0, figure.LimitOf(f.Runs[p.Run])))
 	}
 	return out
 }
+
+// peakOfReads is the throughput of XStore at which the thesis tells its latency, in Mreq/s.
+const peakOfReads = 82
 
 // rowsReadOnly are those of Figure 3-17a.
 func rowsReadOnly(f *figure.Figure) []figure.Claim {
@@ -114,11 +114,11 @@ func rowsReadOnly(f *figure.Figure) []figure.Claim {
 	tree, learned := f.Throughputs().Line(drtmTree), f.Line(xstore)
 	if len(tree.Points) > 0 {
 		p := tree.Peak()
-		out = append(out, figure.Withheld("f3-17a-drtm-sat", "where DrTM-Tree's CPUs are saturated", f.X.Unit, p.Y, figure.LimitOf(f.Runs[p.Run])))
+		out = append(out, figure.Measured("f3-17a-drtm-sat", "where DrTM-Tree's CPUs are saturated", f.X.Unit, p.Y, p.CI95, figure.LimitOf(f.Runs[p.Run])).AlongX(drtmTree))
 	}
 	if n := len(learned.Points); n > 0 {
 		p := learned.Points[n-1]
-		out = append(out, figure.Withheld("f3-17a-xstore-lat", "median latency of XStore at a high load", f.Y.Unit, p.Y, fmt.Sprintf("at %.3g %s", p.X, f.X.Unit)))
+		out = append(out, figure.Measured("f3-17a-xstore-lat", "median latency of XStore at its peak", f.Y.Unit, p.Y, p.CI95, fmt.Sprintf("at %.3g %s", p.X, f.X.Unit)).At(xstore, peakOfReads))
 	}
 	return out
 }
@@ -132,8 +132,8 @@ func rowsCache(f *figure.Figure) []figure.Claim {
 		return nil
 	}
 	id := map[string]string{"3-22b": "f3-22b-xmodel-uni", "3-22c": "f3-22c-xmodel-zipf"}[f.ID]
-	r := figure.Divide(figure.Pair{Above: xstore, Below: "Tree-based cache"}, sub, whole)
-	out := []figure.Claim{figure.Withheld(id, "XModel alone by the throughput of a whole-index cache", "%", 100*r.Value, f.Because(r))}
+	r := figure.Divide(figure.Pair{Above: "Tree-based cache", Below: xstore}, whole, sub)
+	out := []figure.Claim{f.Compared(id, "XModel alone by the throughput of a whole-index cache", figure.ShareOf, r)}
 	if f.ID == "3-22b" {
 		out = slices.Concat(out, predictPoint(f, "f3-22-toponly", "XStore with the top model alone", xstore, 1), costOfMemory(f))
 	}
@@ -148,6 +148,6 @@ func rowsSubModels(f *figure.Figure) []figure.Claim {
 	}
 	p := osm.Peak()
 	const text = "OSM at its peak: "
-	return []figure.Claim{figure.Withheld("f3-23a-osm-peak", text+"throughput", f.Y.Unit, p.Y, figure.LimitOf(f.Runs[p.Run])),
-		figure.Withheld("f3-23a-osm-models", text+"sub-models for 100 M keys", "K models", p.X/10, "the best of those that were measured")}
+	return []figure.Claim{figure.Measured("f3-23a-osm-peak", text+"throughput", f.Y.Unit, p.Y, p.CI95, figure.LimitOf(f.Runs[p.Run])).At("OSM", math.NaN()),
+		figure.Measured("f3-23a-osm-models", text+"sub-models for 100 M keys", "K models", p.X/10, 0, "the best of those that were measured")}
 }

@@ -147,12 +147,12 @@ func spreads(f *figure.Figure, better, varLR, varBetter, errLR, errBetter, mem s
 		{errLR, "LR", topMean, "positions", errors}, {errBetter, better, topMean, "positions", errors},
 	} {
 		if x.id != "" {
-			c := figure.Withheld(x.id, map[string]string{topVariance: "variance of the keys of a sub-model, ", topMean: "mean prediction error, "}[x.name]+x.series, x.unit, of(f, x.series, x.name).Y, x.why)
+			c := figure.Measured(x.id, map[string]string{topVariance: "variance of the keys of a sub-model, ", topMean: "mean prediction error, "}[x.name]+x.series, x.unit, of(f, x.series, x.name).Y, 0, x.why)
 			banded(&c, f, x.series, x.name)
 			out = append(out, c)
 		}
 	}
-	return append(out, figure.Withheld(mem, "more memory of XModel under "+better, "%", more, span))
+	return append(out, figure.Measured(mem, "more memory of XModel under "+better, "%", more, 0, span))
 }
 
 // banded says what a number comes to for the other values of what is assumed.
@@ -236,5 +236,5 @@ func higher(f *figure.Figure, id, better string) []figure.Claim {
 	}
 	r := figure.Divide(figure.Pair{Above: better, Below: "LR"}, a.Peak(), b.Peak())
 	c := tput.Gains(id+"-order", better+" as the top model has a higher peak than LR", r)
-	return []figure.Claim{c, figure.Withheld(id+"-peak", "by how much the peak is higher with "+better, "%", 100*(r.Value-1), tput.Because(r))}
+	return []figure.Claim{c, tput.Compared(id+"-peak", "the peak with "+better+" by that with LR", figure.Times, r)}
 }

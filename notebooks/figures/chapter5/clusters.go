@@ -144,29 +144,18 @@ func (c thesisCluster) under(coroutines int, longer float64) experiment.Knobs {
 	return experiment.Knobs{"coroutines": coroutines, "warmup_ns": us(3000, 500), "duration_ns": us(6000, 2500)}
 }
 
-// slower is by how many percent one line is below another at the places of at: a number that is withheld, with its range.
-func slower(f *figure.Figure, id, text string, below, above string, at func(x float64) bool) []figure.Claim {
-	rs := f.Ratios(figure.Pair{Above: below, Below: above}, at)
-	if len(rs) == 0 {
-		return nil
-	}
-	most, least := figure.Extremes(rs)
-	c := figure.Withheld(id, text, "%", 100*(1-least.Value), f.Because(least))
-	low, high := 100*(1-most.Value), 100*(1-least.Value)
-	c.Smallest, c.Largest = &low, &high
-	return []figure.Claim{c}
+// faster is how many times one line is above another, beside what is published.
+func faster(f *figure.Figure, id, text string, above, below string, at func(x float64) bool) []figure.Claim {
+	return compared(f, id, text, figure.Times, above, below, at)
 }
 
-// faster is how many times one line is above another: withheld, with its range.
-func faster(f *figure.Figure, id, text string, above, below string, at func(x float64) bool) []figure.Claim {
+// compared is what the ratios of two lines come to in the quantity of a published number.
+func compared(f *figure.Figure, id, text string, q figure.Quantity, above, below string, at func(x float64) bool) []figure.Claim {
 	rs := f.Ratios(figure.Pair{Above: above, Below: below}, at)
 	if len(rs) == 0 {
 		return nil
 	}
-	most, least := figure.Extremes(rs)
-	c := figure.Withheld(id, text, "x", most.Value, f.Because(most))
-	c.Largest, c.Smallest = &most.Value, &least.Value
-	return []figure.Claim{c}
+	return []figure.Claim{f.Compared(id, text, q, rs...)}
 }
 
 // reaches is a claim that one line reaches at least a share of another everywhere.

@@ -2,6 +2,7 @@ package chapter5
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"drtmx/engine/experiment"
@@ -28,7 +29,7 @@ const (
 
 var stalenessFigures = []*figure.Definition{
 	{ID: "5-15a", Title: "Staleness and blocked reads", Chapter: 5, Section: "5.5.4", Scope: "cluster", Costs: tcpCosts,
-		X: figure.Axis{Label: "Staleness", Unit: "ms"}, Y: figure.Axis{Label: "Latency of reads", Unit: "ms"}, Plan: planStaleness, Claims: stalenessClaims},
+		X: figure.Axis{Label: "Staleness", Unit: "ms"}, Y: figure.Axis{Label: "Latency of reads", Unit: "ms", Log: true}, Plan: planStaleness, Claims: stalenessClaims},
 	{ID: "5-15b", Title: "Records that are only read", Chapter: 5, Section: "5.5.4", Scope: "cluster", Costs: tcpCosts,
 		X: figure.Axis{Label: "Only read", Unit: "%"}, Y: figure.Axis{Label: "Throughput", Unit: "Mtxn/s"}, Plan: planReadOnlyRecords, Claims: readOnlyRecordClaims},
 }
@@ -72,7 +73,7 @@ func blockedShare(f *figure.Figure, p figure.Point) []figure.Claim {
 	if !ok {
 		return []figure.Claim{}
 	}
-	return []figure.Claim{figure.Withheld("f5-15a-blocked", "staleness 0: reads that are blocked", "%", share, "gauge snapshots.blocked")}
+	return []figure.Claim{figure.Measured("f5-15a-blocked", "staleness 0: reads that are blocked", "%", share, 0, "gauge snapshots.blocked")}
 }
 
 func stalenessClaims(f *figure.Figure) []figure.Claim {
@@ -89,10 +90,10 @@ func stalenessClaims(f *figure.Figure) []figure.Claim {
 	knee := points[slices.IndexFunc(points, func(p figure.Point) bool { return p.Y <= 1.05*free.Y })]
 	why := fmt.Sprintf("%.3g %s at staleness 0, the least is %.3g at %.3g ms", now.Y, f.Y.Unit, free.Y, free.X)
 	return append(blockedShare(f, now), []figure.Claim{
-		figure.Withheld("f5-15a-overhead", "what blocking adds to the median latency", "%", 100*(now.Y/free.Y-1), why),
-		figure.Withheld("f5-15a-lat0", "median latency at staleness 0", f.Y.Unit, now.Y, why),
-		figure.Withheld("f5-15a-latbase", "median latency without blocking", f.Y.Unit, free.Y, why),
-		figure.Withheld("f5-15a-knee", "staleness from which on blocking adds less than 5 %", "ms", knee.X, why),
+		figure.Measured("f5-15a-overhead", "what blocking adds to the median latency", "%", 100*(now.Y/free.Y-1), 0, why),
+		figure.Measured("f5-15a-lat0", "median latency at staleness 0", f.Y.Unit, now.Y, now.CI95, why).At(labelMedian, now.X),
+		figure.Measured("f5-15a-latbase", "median latency without blocking", f.Y.Unit, free.Y, free.CI95, why).At(labelMedian, math.NaN()),
+		figure.Measured("f5-15a-knee", "staleness from which on blocking adds less than 5 %", "ms", knee.X, 0, why),
 		figure.Counted("f5-15-tuples", "a transaction has ten records", 10, numberOf(f.Runs[now.Run], "workload.tuples"), "knob workload.tuples"),
 	}...)
 }
@@ -115,7 +116,7 @@ func planReadOnlyRecords(scale string) figure.Plan {
 }
 
 func readOnlyRecordClaims(f *figure.Figure) []figure.Claim {
-	out := slower(f, "f5-15b-overhead", "what raising timestamps of records that are only read costs, up to", labelDST, labelWithoutDST, figure.Everywhere)
+	out := compared(f, "f5-15b-overhead", "what raising timestamps of records that are only read costs, up to", figure.LessBy, labelWithoutDST, labelDST, figure.Everywhere)
 	rs := f.Ratios(figure.Pair{Above: labelDST, Below: labelWithoutDST}, onlyAt(0))
 	if len(rs) == 0 {
 		return out

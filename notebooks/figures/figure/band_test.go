@@ -22,7 +22,7 @@ func TestBandOfSeveralCosts(t *testing.T) {
 	}
 	d.Claims = func(f *Figure) []Claim {
 		y := f.Series[0].Points[0].Y
-		return []Claim{Withheld("x", "its latency", "us", y, "measured")}
+		return []Claim{{ID: "x", Claim: "its latency", Unit: "us", Measured: &y, Status: Undecided, Why: "measured"}}
 	}
 	f, err := r.RunBandWith(context.Background(), Quick, set, nil, nil)
 	if err != nil {

@@ -264,15 +264,6 @@ func (f *Figure) Quotient(id, text string, a, b Point, nameA, nameB string, refe
 	return c
 }
 
-// PredictGain is a withheld number that says by how many percent one line is above another at x.
-func (f *Figure) PredictGain(id, text string, x float64, p Pair) []Claim {
-	rs := f.Ratios(p, func(at float64) bool { return at == x })
-	if len(rs) == 0 {
-		return nil
-	}
-	return []Claim{Withheld(id, text, "%", 100*(rs[0].Value-1), f.Because(rs[0]))}
-}
-
 // NoClaims are those of a figure about which the thesis has no sentence.
 func NoClaims(*Figure) []Claim { return nil }
 

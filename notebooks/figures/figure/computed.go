@@ -103,11 +103,6 @@ func (f *Figure) NumberOf(series, name string) (Number, bool) {
 	return Number{}, false
 }
 
-// Withheld is a number of this simulator for which the thesis has one that is not open.
-func Withheld(id, text, unit string, v float64, why string) Claim {
-	return Claim{ID: id, Claim: text, Measured: &v, Unit: unit, Status: Undecided, Withheld: true, Why: why}
-}
-
 // numbers are those beside the picture as text: a row for each of the things compared.
 func (f *Figure) numbers() string {
 	rows := f.numberCells()

@@ -118,7 +118,7 @@ func (f *Figure) Peak(id, text, line string) Claim {
 	c := Claim{ID: id, Claim: text, Unit: f.Y.Unit}
 	p, published := published.FindSystem(id)
 	if published {
-		c.Reference, c.First = p.Text(), p.First
+		c.Reference = p.Text()
 		c.Place = &Reference{ID: id, Text: text, Section: p.Section, X: &p.To}
 	}
 	s := f.Line(line)

@@ -54,7 +54,7 @@ func (f *Figure) DotRows() charts.DotRows {
 		switch {
 		case k == latest:
 			continue
-		case s.Name == prediction.First:
+		case s.Name == prediction.Column{Name: prediction.First}.String():
 			look = lookOfFirst
 		case k > latest:
 			look = lookOfPaper

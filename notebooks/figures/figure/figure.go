@@ -161,9 +161,7 @@ type Claim struct {
 	// Says is the thesis's number and the simulator's in one sentence, "" where the
 	// thesis has none.
 	Says string `json:"says,omitempty"`
-	// Withheld says that the thesis has a number, which is not open yet: Measured is what is predicted.
-	Withheld bool `json:"withheld,omitempty"`
-	// First is what this simulator said before the thesis's number was open.
+	// First is what this simulator said before the thesis's number was read.
 	First string `json:"first_prediction,omitempty"`
 	// States are what a claim on TPC-C/no comes to with aborts ignored and with the
 	// correct protocol. Status is that of the first.

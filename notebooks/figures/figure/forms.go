@@ -224,11 +224,24 @@ func (f *Figure) cells() [][]string {
 			case ok:
 				text = charts.Digits(p.Y, 4)
 			}
+			if number := f.publishedAt(&s, p); ok && number != "" {
+				text += " (" + number + ")"
+			}
 			row = append(row, text)
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// publishedAt is the published number of a cell, "" if it has none.
+func (f *Figure) publishedAt(s *Series, p Point) string {
+	for _, r := range f.References {
+		if r.Series == s.Name && r.X != nil && *r.X == p.X && r.To != nil && r.Relative == "" {
+			return charts.Digits(*r.To, 4)
+		}
+	}
+	return ""
 }
 
 // grid writes a line for each series: its points by name, or, of curves, what they are

@@ -10,7 +10,7 @@ import (
 // Row is the claim as a row of predictions, with one value.
 func (c *Claim) Row(figure string, v prediction.Value) prediction.Row {
 	r := prediction.Row{ID: c.ID, Figure: figure, Claim: c.Claim, Unit: c.Unit, Predictions: []prediction.Value{v}}
-	if c.Reference != "" && !c.Withheld {
+	if c.Reference != "" {
 		r.Published = &c.Reference
 	}
 	return r
@@ -19,9 +19,6 @@ func (c *Claim) Row(figure string, v prediction.Value) prediction.Row {
 // Predicted is what a claim comes to.
 func (c *Claim) Predicted() prediction.Value {
 	v := prediction.Value{Verdict: c.Status}
-	if c.Withheld {
-		v.Verdict = prediction.Withheld
-	}
 	if c.Measured != nil {
 		v.Value = charts.Digits(*c.Measured, 4)
 	}
@@ -34,7 +31,7 @@ func (c *Claim) Predicted() prediction.Value {
 	return v
 }
 
-// ranged says that a claim has a range: that of the thesis, or that of a withheld number.
+// ranged says that a claim has a range, as the thesis has.
 func (c *Claim) ranged() bool {
-	return (strings.Contains(c.Reference, "..") || c.Withheld) && c.Smallest != nil && c.Largest != nil && *c.Smallest != *c.Largest
+	return strings.Contains(c.Reference, "..") && c.Smallest != nil && c.Largest != nil && *c.Smallest != *c.Largest
 }

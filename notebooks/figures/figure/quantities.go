@@ -37,7 +37,7 @@ func (c Claim) As(q Quantity) Claim {
 	if !ok {
 		panic("figures: nothing is published for " + c.ID)
 	}
-	c.Unit, c.Reference, c.First, c.Quantity = q.unit, p.Text(), p.First, q
+	c.Unit, c.Reference, c.Quantity = q.unit, p.Text(), q
 	if c.most.Value == 0 { // there are no points
 		return c
 	}

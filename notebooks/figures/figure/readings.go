@@ -24,10 +24,3 @@ func ShareOfCI(r *result.Result, path string) float64 {
 func MedianLatency(r *result.Result) (v, ci95 float64) {
 	return r.LatencyUS.P50, r.LatencyUS.P50 * ShareOfCI(r, "latency_us.p50")
 }
-
-// PerMachine is millions of requests per second and machine.
-func PerMachine(r *result.Result) (y, ci95 float64) {
-	nodes, _ := r.Spec["nodes"].(int)
-	y = r.Throughput / float64(nodes) / 1e6
-	return y, y * r.ThroughputCI95
-}

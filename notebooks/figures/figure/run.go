@@ -14,6 +14,7 @@ import (
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
+	"drtmx/notebooks/figures/published"
 )
 
 // The scales.
@@ -169,7 +170,11 @@ func (r *Recipe) From(scale string, results []*result.Result) *Figure {
 func (r *Recipe) judge(f *Figure) {
 	f.Claims = append(f.Claims, r.claims(f)...)
 	for i := range f.Claims {
-		f.Claims[i].Says = f.Claims[i].sentence()
+		c := &f.Claims[i]
+		if p, ok := published.FindSystem(c.ID); ok {
+			c.First = p.First
+		}
+		c.Says = c.sentence()
 	}
 	f.judgeFailures()
 }

@@ -88,12 +88,9 @@ func (f *Figure) publishedRatios() (out [][2]float64) {
 	return out
 }
 
-// Verdicts counts the claims by what became of them. There is none on a number that is withheld.
+// Verdicts counts the claims by what became of them.
 func (f *Figure) Verdicts() (v job.Verdicts) {
 	for _, c := range f.Claims {
-		if c.Withheld {
-			continue
-		}
 		switch c.Status {
 		case Holds:
 			v.Holds++

@@ -20,8 +20,8 @@ func (c *Claim) MeasuredText() string {
 	return strings.TrimSpace(charts.Digits(*c.Measured, 3) + " " + c.Unit)
 }
 
-// mark is a verdict with a sign that is told apart without colour.
-func mark(status string) string {
+// Mark is a verdict with a sign that is told apart without colour.
+func Mark(status string) string {
 	switch status {
 	case Holds:
 		return "✓ holds"
@@ -29,14 +29,6 @@ func mark(status string) string {
 		return "✗ contradicted"
 	}
 	return "? undecided"
-}
-
-// Mark is the verdict in a state, or that there is none yet.
-func (c *Claim) Mark(status string) string {
-	if c.Withheld {
-		return "· predicted"
-	}
-	return mark(status)
 }
 
 // Split says that claims have two states.
@@ -51,7 +43,7 @@ const verdictWidth = 16
 func (f *Figure) writeClaim(b *strings.Builder, c *Claim) {
 	b.WriteByte('\n')
 	for _, s := range c.AllStates() {
-		fmt.Fprintf(b, "%-*s", verdictWidth, c.Mark(s.Status))
+		fmt.Fprintf(b, "%-*s", verdictWidth, Mark(s.Status))
 	}
 	for n := len(c.AllStates()); f.Split() && n < 2; n++ {
 		fmt.Fprintf(b, "%-*s", verdictWidth, "")
@@ -62,7 +54,7 @@ func (f *Figure) writeClaim(b *strings.Builder, c *Claim) {
 	}
 	b.WriteString(c.BandText())
 	if c.First != "" {
-		fmt.Fprintf(b, "; first predicted %s", c.First)
+		fmt.Fprintf(b, "; predicted blind as %s", c.First)
 	}
 	if !slices.ContainsFunc(c.AllStates(), func(s State) bool { return s.Status != Holds }) {
 		return
@@ -118,7 +110,7 @@ func (f *Figure) claimTable() string {
 		c := &f.Claims[i]
 		numbers := cmp.Or(c.Says, c.MeasuredText()) + c.BandText()
 		if c.First != "" {
-			numbers += "; first predicted " + c.First
+			numbers += "; predicted blind as " + c.First
 		}
 		fmt.Fprintf(&b, `<tr><td %s>%s</td><td %s>%s</td>`, left, esc(c.Claim), left, esc(numbers))
 		states := c.AllStates()
@@ -127,7 +119,7 @@ func (f *Figure) claimTable() string {
 			if len(states) > 1 && s.Own() != "" {
 				own = "<br><small>" + esc(s.Own()) + "</small>"
 			}
-			fmt.Fprintf(&b, `<td colspan="%d" style="vertical-align:top;padding-right:8px"><span style="white-space:nowrap">%s</span>%s</td>`, len(columns)/len(states), c.Mark(s.Status), own)
+			fmt.Fprintf(&b, `<td colspan="%d" style="vertical-align:top;padding-right:8px"><span style="white-space:nowrap">%s</span>%s</td>`, len(columns)/len(states), Mark(s.Status), own)
 		}
 		fmt.Fprintf(&b, `<td %s>%s</td></tr>`, left, esc(c.Why))
 	}

@@ -64,7 +64,6 @@ type entry struct {
 	Code     string       `json:"code"`
 	WallMS   int64        `json:"wall_ms"`
 	Verdicts job.Verdicts `json:"claims"`
-	Withheld int          `json:"withheld,omitempty"` // claims on numbers that are not open
 	Sketch   string       `json:"sketch,omitempty"`
 	Failed   string       `json:"failed,omitempty"` // why it is not there
 }
@@ -165,11 +164,6 @@ func (g *Gallery) Add(f *figures.Figure) error {
 		}
 	}
 	e := entry{Code: g.code(f.ID), WallMS: f.WallMS, Verdicts: f.Verdicts(), Sketch: f.Sketch()}
-	for i := range f.Claims {
-		if f.Claims[i].Withheld {
-			e.Withheld++
-		}
-	}
 	g.state.Figures[f.ID] = e
 	return g.kept()
 }

@@ -162,11 +162,10 @@ type shownCard struct {
 	Failed   bool
 	Older    string // the version of the code that made it, if it is another one
 	Verdicts job.Verdicts
-	Withheld int // claims without a verdict: the thesis's number is not open
 }
 
 // Claims says that there is something to tell of claims.
-func (c shownCard) Claims() bool { return c.Verdicts != job.Verdicts{} || c.Withheld > 0 }
+func (c shownCard) Claims() bool { return c.Verdicts != job.Verdicts{} }
 
 // index writes the index.
 func (g *Gallery) index() error {
@@ -181,7 +180,7 @@ func (g *Gallery) index() error {
 		sketch := e.Sketch
 		switch {
 		case card.Computed:
-			card.Verdicts, card.Withheld = e.Verdicts, e.Withheld
+			card.Verdicts = e.Verdicts
 			c.Computed++
 			add(&c.Verdicts, e.Verdicts)
 			if !info.Instant { // its claims are those of the others

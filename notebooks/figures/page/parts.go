@@ -90,10 +90,7 @@ func toldClaims(f *figure.Figure) any {
 		c := &f.Claims[i]
 		told := claim{ID: c.ID, Claim: c.Claim, Facts: facts(c), Why: c.Why}
 		for _, s := range c.AllStates() {
-			v := verdict{Status: s.Status, Mark: c.Mark(s.Status), Why: verdictText[s.Status]}
-			if c.Withheld {
-				v.Status, v.Why = "withheld", "the thesis's number is not open yet"
-			}
+			v := verdict{Status: s.Status, Mark: figure.Mark(s.Status), Why: verdictText[s.Status]}
 			if len(c.States) > 0 {
 				v.Name, v.Own = s.Name, s.Own()
 			}
@@ -118,17 +115,13 @@ func facts(c *figure.Claim) string {
 		list = append(list, c.Says+c.BandText())
 	}
 	if c.First != "" {
-		list = append(list, "first predicted "+c.First)
+		list = append(list, "predicted blind as "+c.First)
 	}
 	if c.Says == "" && c.Reference != "" {
 		list = append(list, "thesis "+publishedNumber(c))
 	}
 	if c.Says == "" && c.Measured != nil {
-		word := "measured "
-		if c.Withheld {
-			word = "predicted "
-		}
-		list = append(list, word+c.MeasuredText())
+		list = append(list, "measured "+c.MeasuredText())
 	}
 	if c.Smallest != nil && c.Largest != nil && *c.Smallest != *c.Largest {
 		text := fmt.Sprintf("from %s to %s", charts.Digits(*c.Smallest, 4), charts.Digits(*c.Largest, 4))
@@ -166,7 +159,7 @@ func publishedRows(f *figure.Figure) (out []publishedRow) {
 	for i := range f.Claims {
 		c := &f.Claims[i]
 		taken[c.ID] = true
-		if c.Reference == "" || c.Withheld {
+		if c.Reference == "" {
 			continue
 		}
 		row := publishedRow{ID: c.ID, Text: c.Claim, Published: publishedNumber(c), Section: sectionOf(f, c.ID)}

@@ -83,11 +83,11 @@ func madeBy(lines []*prediction.Line, c prediction.Column) string {
 		switch {
 		case v == nil:
 		case v.Command == "" && v.Name == prediction.First:
-			return "made while the number was withheld"
+			return "made before the number was read"
 		case v.Command == "":
 			return "code " + v.Code
 		case v.Stale:
-			return v.Command + ", code " + v.Code + ", which is stale (*)"
+			return v.Command + ", code " + v.Code + ", not the code of this program (*)"
 		default:
 			return v.Command + ", code " + v.Code
 		}

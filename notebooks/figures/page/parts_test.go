@@ -70,19 +70,19 @@ func TestPartsOfAnotherExperiment(t *testing.T) {
 	}
 }
 
-// TestPartsOfVerdicts: a claim on TPC-C/no has two verdicts, a withheld one has none.
+// TestPartsOfVerdicts: a claim on TPC-C/no has two verdicts.
 func TestPartsOfVerdicts(t *testing.T) {
 	v := 1.5
 	f := figure.Figure{ID: "4-9a", Scale: figure.Quick, Claims: []figure.Claim{
 		{ID: "a", Claim: "faster", Status: figure.Holds, States: []figure.State{{Name: figure.StateIgnored, Status: figure.Holds}, {Name: figure.StateCorrect, Status: figure.Contradicted, Says: "the thesis says 2x, the simulator 3x", Measured: &v}}},
-		{ID: "b", Claim: "slower", Withheld: true, Measured: &v, Unit: "x", Status: figure.Undecided}}}
+		{ID: "b", Claim: "slower", First: "1.7", Measured: &v, Unit: "x", Status: figure.Undecided}}}
 	text := part(partClaims, "", toldClaims(&f)).HTML
-	for _, want := range []string{`class="claims split"`, "✗ contradicted<small>" + figure.StateCorrect + "</small><small>3x</small>", `class="verdict withheld"`, "· predicted", "predicted 1.5 x"} {
+	for _, want := range []string{`class="claims split"`, "✗ contradicted<small>" + figure.StateCorrect + "</small><small>3x</small>", `class="verdict undecided"`, "predicted blind as 1.7", "measured 1.5 x"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
 	}
 	if rows := publishedRows(&f); len(rows) != 0 {
-		t.Errorf("a withheld number is published: %+v", rows)
+		t.Errorf("what has no reference is published: %+v", rows)
 	}
 }

@@ -19,7 +19,7 @@ type Published struct {
 	Series   string // which line it is about
 	Baseline string // which it is compared with, "" if with none
 	Unit     string
-	Kind     string // result, structure, hardware or ordering
+	Kind     string // result, structure, model, hardware or ordering
 	Config   string
 	Section  string
 	// From and To are the number, or the ends of its range. An ordering has neither.
@@ -30,7 +30,7 @@ type Published struct {
 	Claims []string
 	// Note is what cannot be explained, "" for nothing.
 	Note string
-	// First is what this simulator said while the number was withheld, and FirstVerdict how far that is off. Neither changes.
+	// First is what this simulator said before the number was read, and FirstVerdict how far that is off. Neither changes.
 	First        string
 	FirstVerdict string
 }
@@ -39,6 +39,7 @@ type Published struct {
 const (
 	kindOrder    = "ordering"
 	kindHardware = "hardware"
+	kindModel    = "model"
 
 	compareMore  = "more"
 	compareLess  = "less"
@@ -127,8 +128,13 @@ func Span(s string) (from, to float64, err error) {
 // Order says that what above what is published, and no number.
 func (p *Published) Order() bool { return p.Kind == kindOrder }
 
-// Number says that it is a number of a system.
-func (p *Published) Number() bool { return !p.Order() && p.Kind != kindHardware }
+// Number says that it is a number of a system. That something costs nothing is none: a published 0 has no ratio.
+func (p *Published) Number() bool {
+	return p.Kind != kindHardware && p.Kind != kindModel && p.From != 0
+}
+
+// OfModel says that it is a number of models alone, which is computed without a system.
+func (p *Published) OfModel() bool { return p.Kind == kindModel }
 
 // Text is the number as it is published: 1.26..1.45.
 func (p *Published) Text() string {

@@ -11,8 +11,8 @@ type Report struct {
 	Code string `json:"code"` // the version that prints
 	Count
 	Columns []Counted `json:"columns"`
-	// Withheld are the rows whose published number is not open.
-	Withheld int `json:"withheld"`
+	// Models are the counts of numbers about models alone, which are computed without a system. They are in no other count.
+	Models []Counted `json:"models,omitempty"`
 }
 
 // Line is a row with what follows from it. Error and verdict are those of one column.
@@ -81,12 +81,13 @@ func Of(t *Table, name, code string, current Current) *Report {
 			row.Predictions = slices.Insert(row.Predictions, 0, p.first())
 		}
 		r.Rows = append(r.Rows, line(row, &p, open, name, current))
-		if r.Rows[i].Verdict == Withheld {
-			r.Withheld++
-		}
 	}
 	for _, c := range t.Columns() {
-		r.Columns = append(r.Columns, Counted{c, t.count(c)})
+		r.Columns = append(r.Columns, Counted{c, t.count(c, (*Published).Number)})
+		if n := t.count(c, (*Published).OfModel); n.Numbers > 0 {
+			n.Orders, n.OrdersHold, n.OrdersContradicted, n.OrdersUndecided = 0, 0, 0, 0
+			r.Models = append(r.Models, Counted{c, n})
+		}
 	}
 	for _, c := range slices.Backward(r.Columns) { // those at paper scale are the last
 		if c.Name == name {
@@ -151,7 +152,7 @@ func bad(verdict string) int {
 }
 
 func line(row *Row, p *Published, open bool, name string, current Current) Line {
-	l := Line{Row: *row, Counted: open && p.Kind != kindHardware}
+	l := Line{Row: *row, Counted: open && p.Kind != kindHardware && !p.OfModel()}
 	if open {
 		l.Note = p.Note
 		if !p.Order() {
@@ -190,15 +191,15 @@ func off(p *Published, v *Value) *float64 {
 	return &e
 }
 
-// count is how well the results are predicted of which a column has something.
-func (t *Table) count(c Column) (n Count) {
+// count is how well the results are predicted of which a column has something: the orders, and the numbers that are wanted.
+func (t *Table) count(c Column, wanted func(*Published) bool) (n Count) {
 	for _, p := range Results() {
 		v := t.counted(&p, c)
 		switch {
 		case v == nil:
 		case p.Order():
 			n.order(v.Verdict)
-		case p.Number():
+		case wanted(&p):
 			n.number(off(&p, v))
 		}
 	}

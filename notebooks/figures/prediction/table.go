@@ -19,7 +19,7 @@ type Row struct {
 	ID        string  `json:"id"`
 	Figure    string  `json:"figure"`
 	Claim     string  `json:"claim"`
-	Published *string `json:"published"` // 1.26..1.45; null of an order, and where it is not open
+	Published *string `json:"published"` // 1.26..1.45; null of an order
 	Unit      string  `json:"unit,omitempty"`
 	// Predictions are by column, the first one first.
 	Predictions []Value `json:"predictions"`
@@ -31,9 +31,9 @@ type Value struct {
 	Scale string `json:"scale,omitempty"` // quick or paper, "" where that was not written down
 	Code  string `json:"code"`            // the version; first: that which made the first predictions
 	Value string `json:"value"`           // "" of an order without a ratio, and where there is no number
-	// Range is what a number of two ends comes to, the published one's or a withheld one's.
+	// Range is what a number of two ends comes to.
 	Range   string `json:"range,omitempty"`
-	Verdict string `json:"verdict,omitempty"` // of the claim: holds, contradicted, undecided, withheld
+	Verdict string `json:"verdict,omitempty"` // of the claim: holds, contradicted, undecided
 	Band    *Band  `json:"band,omitempty"`
 	// Runs is a digest of the specs of the figure's runs, Command what computes it.
 	Runs    string `json:"runs,omitempty"`
@@ -60,9 +60,6 @@ const (
 	Baseline = "baseline"
 	Now      = "now"
 )
-
-// Withheld is the verdict on a number that cannot be compared yet.
-const Withheld = "withheld"
 
 // Compared is the number, or its range, which is compared.
 func (v *Value) Compared() string { return cmp.Or(v.Range, v.Value) }
@@ -188,11 +185,15 @@ const PaperScale = ", paper scale"
 
 func (v *Value) column() Column { return Column{v.Name, v.Scale == paper} }
 
+// inWords are the names of columns that code knows, as a reader has them.
+var inWords = map[string]string{First: "blind", Baseline: "blind, later code", Now: "today"}
+
 func (c Column) String() string {
+	name := cmp.Or(inWords[c.Name], c.Name)
 	if c.Paper {
-		return c.Name + PaperScale
+		return name + PaperScale
 	}
-	return c.Name
+	return name
 }
 
 // Of is the prediction of a row in this column, nil for none.

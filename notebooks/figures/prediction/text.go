@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// String is a line for each row, the counts, and which code made what is stale.
+// String is a line for each row, the counts, and which other code made what.
 func (r *Report) String() string {
 	if len(r.Rows) == 0 {
 		return "nothing of this is recorded; `drtmx predict --run` computes it"
@@ -18,14 +18,11 @@ func (r *Report) String() string {
 	if len(r.Columns) > 0 {
 		b.WriteString("\n\n" + Aligned(r.counts()))
 	}
-	if r.Withheld > 0 {
-		fmt.Fprintf(&b, "\n\nnumbers withheld: %d", r.Withheld)
-	}
 	if notes := r.notes(); len(notes) > 0 {
 		b.WriteString("\n\nWhat cannot be explained:\n" + Aligned(notes))
 	}
 	if made := r.stale(); len(made) > 0 {
-		fmt.Fprintf(&b, "\n\n* stale: made by %s, or of other runs; this is %s. `drtmx predict --run` computes them anew", strings.Join(made, ", "), r.Code)
+		fmt.Fprintf(&b, "\n\n* recorded with code %s, or from other runs; this program is %s. `drtmx predict --run` computes them with it", strings.Join(made, ", "), r.Code)
 	}
 	return b.String()
 }
@@ -78,7 +75,7 @@ func (r *Report) banded() map[Column]bool {
 	return out
 }
 
-// Text is a prediction as it stands in a table, with a star if it is stale.
+// Text is a prediction as it stands in a table, with a star if another version made it.
 func (v *Value) Text() string {
 	if v == nil {
 		return "–"
@@ -108,12 +105,25 @@ func (v *Value) band() string {
 // counts are the counts of the columns as rows, the head first.
 func (r *Report) counts() [][]string {
 	rows := [][]string{{"compared as ratios", "numbers", "within 10 %", "20 %", "35 %", "orders", "hold", "contradicted", "undecided"}}
+	return append(rows, r.CountRows()...)
+}
+
+// CountRows are the counts of the columns, and behind them those of numbers about models alone: name, numbers, within 10, 20 and 35 %,
+// orders, and what became of these.
+func (r *Report) CountRows() (rows [][]string) {
 	for _, c := range r.Columns {
 		row := []string{c.String()}
 		for _, n := range []int{c.Numbers, c.Within10, c.Within20, c.Within35, c.Orders, c.OrdersHold, c.OrdersContradicted, c.OrdersUndecided} {
 			row = append(row, fmt.Sprint(n))
 		}
 		rows = append(rows, row)
+	}
+	for _, c := range r.Models {
+		row := []string{c.String() + ", models alone"}
+		for _, n := range []int{c.Numbers, c.Within10, c.Within20, c.Within35} {
+			row = append(row, fmt.Sprint(n))
+		}
+		rows = append(rows, append(row, "", "", "", ""))
 	}
 	return rows
 }

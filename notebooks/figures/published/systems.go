@@ -16,7 +16,7 @@ type System struct {
 	Figure   string // 4-2a; that of several panels without a letter
 	Series   string // which line it is about
 	Baseline string // which it is compared with, "" if with none
-	// First is what this simulator said while the number was withheld, and FirstVerdict
+	// First is what this simulator said before the number was read, and FirstVerdict
 	// how far that is off. Neither changes.
 	First        string
 	FirstVerdict string
