@@ -39,7 +39,7 @@ func (p *page) figures(w http.ResponseWriter, _ *http.Request) {
 			fail(w, err)
 			return
 		}
-		row := figureRow{FigureInfo: info, Sketch: stampOf(&s)}
+		row := figureRow{FigureInfo: info, Sketch: p.stampOf(&s)}
 		if s.Base != nil {
 			v := s.Base.Figure.Verdicts()
 			row.Claims = &v
@@ -228,7 +228,7 @@ func (p *page) figureChart(w http.ResponseWriter, r *http.Request) {
 	stamp := ""
 	var over []job.Figure
 	for _, l := range all {
-		stamp += fmt.Sprintf("%d %d\n", l.N, l.Done)
+		stamp += fmt.Sprintf("%d %d %t\n", l.N, l.Done, l == s.Running) // all runs may have ended before the figure has its claims and references
 		over = append(over, l.Figure)
 	}
 	p.draw(w, r, stamp, func() *charts.Chart { return over[0].Draw(sizeOf(r), over[1:]...) })

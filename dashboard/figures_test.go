@@ -163,6 +163,39 @@ func TestFigureOnThePage(t *testing.T) {
 	}
 }
 
+// A figure whose last run has ended is drawn anew once it has its claims and references, at a size that was asked for before too.
+func TestFigureIsDrawnAnewAtItsEnd(t *testing.T) {
+	partial := &plainFigure{Series: []drawnSeries{{"READ", []drawnPoint{{X: 1}}}}}
+	s := &figureSource{newFake(t), job.FigureState{FigureInfo: job.FigureInfo{ID: "2-1"}, Running: &job.FigureRun{N: 1, Scale: "quick", Done: 2, Total: 2, Figure: partial}}}
+	h := Handler(s)
+	chart := func() string {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", "/page/figure/chart?id=2-1&w=1020", nil))
+		return w.Body.String()
+	}
+	before := chart()
+	s.state.Running, s.state.Base = nil, &job.FigureRun{N: 1, Scale: "quick", Done: 2, Total: 2, Figure: &endedFigure{partial}}
+	if after := chart(); before != "<svg/>" || after != "<svg>with references</svg>" {
+		t.Errorf("%q, then %q", before, after)
+	}
+}
+
+// endedFigure is drawn with what a figure has at its end.
+type endedFigure struct{ *plainFigure }
+
+func (f *endedFigure) Draw(charts.Size, ...job.Figure) *charts.Chart {
+	return charts.New("", nil, "<svg>with references</svg>")
+}
+
+// A browser that kept the pictures of one program does not show them for another one's.
+func TestSketchesOfPrograms(t *testing.T) {
+	state := job.FigureState{Base: &job.FigureRun{N: 1}}
+	one, other := &page{born: "a"}, &page{born: "b"}
+	if one.stampOf(&state) == other.stampOf(&state) || one.stampOf(&state) == one.stampOf(&job.FigureState{}) {
+		t.Errorf("%s, %s, %s", one.stampOf(&state), other.stampOf(&state), one.stampOf(&job.FigureState{}))
+	}
+}
+
 // A copied cell measures what the figure measured, to the last request.
 func TestPointCellRepeatsItsRun(t *testing.T) {
 	for _, k := range []experiment.Knobs{

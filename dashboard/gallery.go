@@ -17,7 +17,7 @@ func (p *page) figureSketch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var wrong error
-	body := p.shots.get(id, stampOf(&s), func() []byte {
+	body := p.shots.get(id, p.stampOf(&s), func() []byte {
 		svg, err := p.source.Sketch(id)
 		wrong = err
 		return []byte(svg)
@@ -41,10 +41,11 @@ func (p *page) figureParts(w http.ResponseWriter, r *http.Request) {
 	answer(w, parts)
 }
 
-// stampOf tells apart what a sketch is of.
-func stampOf(s *job.FigureState) string {
-	if s.Base == nil {
-		return "published"
+// stampOf tells apart what a sketch is of, also from those that another program had under this address.
+func (p *page) stampOf(s *job.FigureState) string {
+	n := 0 // what is published
+	if s.Base != nil {
+		n = s.Base.N
 	}
-	return fmt.Sprintf("%d", s.Base.N)
+	return fmt.Sprintf("%s-%d", p.born, n)
 }

@@ -43,7 +43,7 @@ func TestGallery(t *testing.T) {
 		v.next <- nil
 	}
 	b.until("its claims", `document.querySelector("#gallery .state").textContent === "✓ 1✗ 1" && /1 of 1 computed/.test(`+head+`.textContent)`)
-	b.until("another picture", `/v=[0-9]+$/.test(document.querySelector("#gallery img").src) && document.querySelector("#gallery img").naturalWidth === 220`)
+	b.until("another picture", `/v=[0-9a-z]+-[1-9][0-9]*$/.test(document.querySelector("#gallery img").src) && document.querySelector("#gallery img").naturalWidth === 220`)
 	b.shot("gallery.png")
 	b.act(`const e = ` + head + `.querySelector("select"); e.value = "paper"; e.dispatchEvent(new Event("change"))`)
 	b.until("at paper scale there is none yet", `/0 of 1 computed at paper scale/.test(`+head+`.textContent) && `+head+`.querySelector("button").title.endsWith("at paper scale")`)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,6 +67,7 @@ type page struct {
 	shots  memo // sketches of figures
 	looks  looks
 	files  http.Handler
+	born   string // tells this program's pictures from those that a browser kept of another one
 }
 
 // Handler serves the page of an agent.
@@ -74,7 +76,7 @@ func Handler(s Source) http.Handler {
 	if err != nil {
 		panic(err) // the folder is embedded
 	}
-	p := &page{source: s, keeper: windows.NewKeeper(s), lines: lineage.New(s), steps: steps.Load(), shots: memo{limit: 1000}, files: http.FileServerFS(files)}
+	p := &page{source: s, keeper: windows.NewKeeper(s), lines: lineage.New(s), steps: steps.Load(), shots: memo{limit: 1000}, files: http.FileServerFS(files), born: strconv.FormatInt(time.Now().UnixMilli(), 36)}
 	mux := http.NewServeMux()
 	for pattern, h := range map[string]http.HandlerFunc{
 		"GET /page/timeline":      p.timeline,
