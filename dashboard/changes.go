@@ -37,7 +37,7 @@ func (p *page) changes(ctx context.Context, s system.Snapshot) ([]card.Card, err
 	if err != nil {
 		return nil, err
 	}
-	out := card.OfChanges(s.Sys, epoch, ms, events)
+	out := p.kept.OfChanges(s.Sys, epoch, ms, events)
 	if l, err := p.lines.Get(ctx, s); err == nil && l.Epoch == epoch {
 		taken := l.Undone(card.Shown)
 		for i := range out {

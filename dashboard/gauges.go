@@ -25,7 +25,7 @@ func gaugeTracks(hs []history) []measure {
 				return math.NaN()
 			}
 			return float64(m.Gauges[i])
-		}, false})
+		}, false, nil})
 	}
 	return out
 }

@@ -34,17 +34,18 @@ func tracksHeight(n int) int { return 70 + 105*max(n, 1) }
 type measure struct {
 	axis charts.Axis
 	of   func(m *windows.Moment) float64
-	rare bool // no track where there is none
+	rare bool                          // no track where there is none
+	over func(m *windows.Moment) int32 // windows that its number is of, as Moment.Over99; nil: each has its own
 }
 
 // tracks of the timeline, one above the other.
 var tracks = []measure{
-	{charts.Axis{Label: "throughput", Unit: "txn/s"}, func(m *windows.Moment) float64 { return m.Throughput }, false},
-	{charts.Axis{Label: "median latency", Unit: "µs"}, func(m *windows.Moment) float64 { return m.P50 }, false},
-	{charts.Axis{Label: "99th percentile", Unit: "µs"}, func(m *windows.Moment) float64 { return m.P99 }, false},
+	{charts.Axis{Label: "throughput", Unit: "txn/s"}, func(m *windows.Moment) float64 { return m.Throughput }, false, nil},
+	{charts.Axis{Label: "median latency", Unit: "µs"}, func(m *windows.Moment) float64 { return m.P50 }, false, func(m *windows.Moment) int32 { return m.Over50 }},
+	{charts.Axis{Label: "99th percentile", Unit: "µs"}, func(m *windows.Moment) float64 { return m.P99 }, false, func(m *windows.Moment) int32 { return m.Over99 }},
 	{charts.Axis{Label: "failed or lost", Unit: "/s"}, func(m *windows.Moment) float64 {
 		return float64(m.Failed+m.Lost) / float64(max(m.T1-m.T0, 1)) * 1e9
-	}, true},
+	}, true, nil},
 }
 
 // history is a system's part of a chart.
@@ -145,11 +146,15 @@ func (p *page) tracks(w http.ResponseWriter, r *http.Request, tracks []measure) 
 // drawTracks draws a span of some histories, a track above the other.
 func drawTracks(hs []history, from, to int64, tracks []measure, size charts.Size) *charts.Chart {
 	out := make([]charts.Track, len(tracks))
+	together := make([]int, len(tracks))
 	var marks []charts.Mark
 	for _, h := range hs {
 		ms := windows.Between(h.moments, from, to)
 		for i, t := range tracks {
-			if s := line(h, ms, t.of); !t.rare || slices.ContainsFunc(s.Y, func(y float64) bool { return y > 0 }) {
+			for k := range ms {
+				together[i] = max(together[i], t.windows(&ms[k]))
+			}
+			if s := line(h, ms, t); !t.rare || slices.ContainsFunc(s.Y, func(y float64) bool { return y > 0 }) {
 				out[i].Series = append(out[i].Series, s)
 			}
 		}
@@ -159,6 +164,9 @@ func drawTracks(hs []history, from, to int64, tracks []measure, size charts.Size
 	}
 	for i, t := range tracks {
 		out[i].Y = t.axis
+		if n := together[i]; n > 1 {
+			out[i].Y.Label += fmt.Sprintf(", of up to %d windows each", n)
+		}
 		out[i].Y.From = floor(out[i].Series)
 	}
 	first := out[0].Y.Label // is drawn even when it is empty
@@ -218,8 +226,8 @@ func (h *history) name() string {
 	return cmp.Or(h.called, "system "+h.snap.Sys)
 }
 
-// line is a system's line, dashed for a ghost.
-func line(h history, ms []windows.Moment, of func(*windows.Moment) float64) charts.Series {
+// line is a system's line, dashed for a ghost. A number of several windows stands in their middle.
+func line(h history, ms []windows.Moment, t measure) charts.Series {
 	out := charts.Series{Name: h.name(), System: h.snap.Sys, Dashed: h.ghost}
 	// Averaged windows keep their neighbours when more come: the step is a power
 	// of two and the groups begin at its multiples.
@@ -227,19 +235,46 @@ func line(h history, ms []windows.Moment, of func(*windows.Moment) float64) char
 	for len(ms)/step > drawn {
 		step *= 2
 	}
+	covered := t.covered(ms)
 	for i := 0; i < len(ms); {
-		first, sum, n := i, 0.0, 0
+		from, sum, n, gap := ms[i].T0, 0.0, 0, false
 		for group := ms[i].Index / step; i < len(ms) && ms[i].Index/step == group; i++ {
-			if v := of(&ms[i]); !math.IsNaN(v) {
+			if v := t.of(&ms[i]); !math.IsNaN(v) {
 				sum, n = sum+v, n+1
+				from = min(from, ms[max(0, i+1-t.windows(&ms[i]))].T0)
+			} else if !covered[i] {
+				gap = true
 			}
 		}
 		y := math.NaN() // a gap: nothing was measured
 		if n > 0 {
 			y = sum / float64(n)
 		}
-		if n > 0 || len(out.X) > 0 {
-			out.X, out.Y = append(out.X, float64(ms[first].T0+ms[i-1].T1)/2e6), append(out.Y, y)
+		if n > 0 || gap && len(out.X) > 0 {
+			out.X, out.Y = append(out.X, float64(from+ms[i-1].T1)/2e6), append(out.Y, y)
+		}
+	}
+	return out
+}
+
+// windows is how many a number is of.
+func (t *measure) windows(m *windows.Moment) int {
+	if t.over == nil {
+		return 1
+	}
+	return int(max(t.over(m), 1))
+}
+
+// covered marks the windows whose number a later one has.
+func (t *measure) covered(ms []windows.Moment) []bool {
+	out := make([]bool, len(ms))
+	left := 0
+	for i := len(ms) - 1; i >= 0; i-- {
+		if n := t.windows(&ms[i]); n > 1 {
+			left = n - 1
+		} else if left > 0 {
+			out[i] = true
+			left--
 		}
 	}
 	return out

@@ -13,7 +13,7 @@ import (
 
 // The names of tracks are short: they stand beside them.
 func ofHost(label, unit string, of func(w *windows.HostTraffic) float32) measure {
-	return measure{charts.Axis{Label: label, Unit: unit}, func(m *windows.Moment) float64 { return float64(of(&m.HostTraffic)) }, false}
+	return measure{charts.Axis{Label: label, Unit: unit}, func(m *windows.Moment) float64 { return float64(of(&m.HostTraffic)) }, false, nil}
 }
 
 // memoryTracks are how busy the busiest PCIe bus, DRAM channel and DIMM's media are,

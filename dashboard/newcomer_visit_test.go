@@ -122,7 +122,7 @@ func TestHelpIsWhole(t *testing.T) {
 	}
 }
 
-// TestPageOfFewSamples says how many samples a percentile lacks.
+// TestPageOfFewSamples takes windows together until they have requests enough for a p99: on the tile, and in the chart.
 func TestPageOfFewSamples(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -134,7 +134,8 @@ func TestPageOfFewSamples(t *testing.T) {
 	}
 	s, b := newSite(t, spec, agent.Options{Pace: 2_000_000}, nil), newTab(t)
 	b.open(s, "the page is there", ready)
-	b.until("what is missing", `/^–needs 9\d\d more samples$/.test(document.getElementById("t-p99").textContent) && /takes 1,000 requests/.test(document.getElementById("t-p99").title)`)
+	b.until("the p99 of windows together", `/^[\d.]+ µs$/.test(document.getElementById("t-p99").textContent) && /^of \d+ neighbouring windows together: a p99 takes 1,000 requests$/.test(document.getElementById("t-p99").title)`)
+	b.until("its line", `(() => { const o = echarts.getInstanceByDom(document.getElementById("timeline"))?.getOption(), i = o?.yAxis.findIndex((y) => /^99th percentile, of up to \d+ windows each/.test(y.name)); return i > 0 && o.series.some((s) => s.yAxisIndex === i && s.data.length > 1); })()`)
 	for _, width := range []int64{1440, 390} {
 		b.do(chromedp.EmulateViewport(width, 844))
 		time.Sleep(500 * time.Millisecond)

@@ -20,6 +20,7 @@ import (
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
 	"drtmx/cluster/web"
+	"drtmx/dashboard/card"
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/palette"
 	"drtmx/dashboard/lineage"
@@ -63,6 +64,7 @@ type page struct {
 	keeper *windows.Keeper
 	lines  *lineage.Systems
 	steps  []steps.Offer
+	kept   card.Kept
 	memo   memo
 	shots  memo // sketches of figures
 	looks  looks

@@ -171,6 +171,7 @@ func (p *page) runCompare(w http.ResponseWriter, r *http.Request) {
 // diffRow is a number of both, and whether the interval of the difference has zero in it.
 func diffRow(d result.Diff, name, unit string, times float64, moreIs string) card.Row {
 	row := card.Row{Name: name, Unit: unit, Before: times * d.A, After: times * d.B, Diff: times * (d.B - d.A), Half95: d.Half95 * math.Abs(times*d.A)}
+	row.Low, row.High = row.Diff-row.Half95, row.Diff+row.Half95
 	if d.Change != nil {
 		row.Percent = 100 * *d.Change
 	}

@@ -137,11 +137,11 @@ func difference(r card.Row) string {
 	switch {
 	case r.Ended:
 		return mark + "-100 %, 0 in every window"
-	case r.Why != "" && r.Drifts:
+	case r.Verdict == card.Undecided && r.Drifts:
 		return "still drifting"
-	case r.Why != "" && r.Before == 0:
+	case r.Verdict == card.Undecided && r.Before == 0:
 		return fmt.Sprintf("? %+.3g", r.Diff)
-	case r.Why != "":
+	case r.Verdict == card.Undecided:
 		return fmt.Sprintf("? %+.1f %%", r.Percent)
 	case r.Before == 0:
 		return fmt.Sprintf("%s%+.3g ± %.2g", mark, r.Diff, r.Half95)

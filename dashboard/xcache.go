@@ -30,13 +30,13 @@ func cacheGauge(m *windows.Moment, name string) float64 { return m.Gauge(cachePa
 // learnedTracks are drawn one above the other. Bytes are shown as megabytes.
 var learnedTracks = func() []measure {
 	track := func(label, unit string, rare bool, of func(m *windows.Moment) float64) measure {
-		return measure{charts.Axis{Label: label, Unit: unit}, of, rare}
+		return measure{charts.Axis{Label: label, Unit: unit}, of, rare, nil}
 	}
 	named := func(name string) func(m *windows.Moment) float64 {
 		return func(m *windows.Moment) float64 { return cacheGauge(m, name) }
 	}
 	return []measure{
-		{charts.Axis{Label: "cache hits", Unit: "%", To: 100}, named("hits"), false},
+		{charts.Axis{Label: "cache hits", Unit: "%", To: 100}, named("hits"), false, nil},
 		track("leaves READ", "", false, leavesRead),
 		track("invalidated", "%", true, named("invalidations")),
 		track("fallbacks", "%", true, named("fallbacks")),

@@ -23,6 +23,7 @@ func (s *System) cutWindow() {
 	rec := measure.Record{Version: s.version, T0: s.start.PS, T1: c.PS, Counts: c.Counts.Minus(s.start.Counts), Lost: c.Lost - s.start.Lost}
 	w := s.meter.Open()
 	rec.Latency = w.Latency.Latency()
+	rec.Merged = s.merging.Add(s.version, &w.Latency)
 	rec.Flight = float32(metrics.Average(s.start.Area, c.Area))
 	for _, p := range metrics.Phases() {
 		if x, ok := w.Attr.Phase(p); ok {

@@ -71,6 +71,7 @@ type System struct {
 	windows   measure.Ring
 	res       measure.Resources
 	latencies measure.Latencies
+	merging   measure.Merging
 	staleness measure.Staleness // of what snapshots read
 	recent    []measure.Load    // at the end of the latest windows, for Inside
 	start     measure.Cut       // of the open window

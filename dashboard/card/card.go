@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"drtmx/cluster/session"
 	"drtmx/dashboard/lineage"
@@ -36,7 +37,9 @@ type Card struct {
 	Failed    uint64           `json:"failed,omitempty"`   // requests from the change to the next one
 	Lost      uint64           `json:"lost,omitempty"`     // passive ones
 	Sentence  string           `json:"sentence,omitempty"`
-	Final     bool             `json:"final"` // more windows will not change it
+	Needs     *Needs           `json:"needs,omitempty"`
+	NextLook  int              `json:"next_look,omitempty"` // at so many windows it is judged anew; 0: it will not be
+	Final     bool             `json:"final"`               // more windows will not change it
 
 	training bool // all windows after it are of before the model that it asked for
 }
@@ -61,19 +64,22 @@ type Row struct {
 	Before  float64 `json:"before"`
 	After   float64 `json:"after"`
 	Diff    float64 `json:"diff"`
-	Half95  float64 `json:"half95"`
+	Low     float64 `json:"low"` // the interval of Diff
+	High    float64 `json:"high"`
+	Half95  float64 `json:"half95"`  // half of its width
 	Percent float64 `json:"percent"` // Diff of Before
 	// Verdict is "better", "worse", "same" where the interval has zero in it, or "undecided" where there
-	// is no interval, for a reason.
+	// is no interval or a drift is what puts zero in it.
 	Verdict string `json:"verdict"`
-	Why     string `json:"why,omitempty"`
-	Says    string `json:"says,omitempty"`   // it in two words, if it is no lack of windows
-	Drifts  bool   `json:"drifts,omitempty"` // is the reason
+	Why     string `json:"why,omitempty"`    // there is no interval, or a wider one
+	Says    string `json:"says,omitempty"`   // it in few words
+	Needs   int    `json:"needs,omitempty"`  // so many windows of each side would tell; 0: these do, or none that are kept
+	Drifts  bool   `json:"drifts,omitempty"` // on a side; the interval is wider by it
 	// Ended says that every window before has some of it and none after has: that needs no interval.
 	Ended bool `json:"ended,omitempty"`
 }
 
-// Undecided is the verdict on a row without an interval.
+// Undecided is the verdict on a row of which nothing can be said.
 const Undecided = "undecided"
 
 // moved says that a row differs by more than chance.
@@ -97,7 +103,8 @@ var quantities = []quantity{
 }
 
 const (
-	Windows = 400                 // at most this many windows on a side
+	Windows = 400                 // at most this many windows before a change
+	longest = 2048                // and after it
 	Least   = metrics.LeastValues // fewer say nothing
 
 	cardTogether = 32 // changes that one card looks back over
@@ -105,6 +112,31 @@ const (
 
 // OfChanges makes a card of each of the latest knob changes of a system, latest first.
 func OfChanges(sys, epoch string, ms []windows.Moment, events []session.Event) []Card {
+	return new(Kept).OfChanges(sys, epoch, ms, events)
+}
+
+// Kept remembers the cards that no window changes any more: many pages ask for them each second. Its zero
+// value is ready.
+type Kept struct {
+	mu    sync.Mutex
+	cards map[keptKey]Card
+}
+
+type keptKey struct {
+	sys, epoch string
+	version    int
+}
+
+// keptCards is more than those of four systems.
+const keptCards = 8 * Shown
+
+// OfChanges is the function of that name.
+func (k *Kept) OfChanges(sys, epoch string, ms []windows.Moment, events []session.Event) []Card {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.cards == nil || len(k.cards) > keptCards {
+		k.cards = map[keptKey]Card{}
+	}
 	last := 0
 	for _, e := range events {
 		last = max(last, e.Version)
@@ -118,19 +150,32 @@ func OfChanges(sys, epoch string, ms []windows.Moment, events []session.Event) [
 		if e.Version == 0 || len(e.Set) == 0 {
 			continue
 		}
-		c := Card{Sys: sys, Number: e.Version - 1, Version: e.Version, VirtualNS: e.VirtualNS, By: e.By, Set: e.Set, Title: Title(e)}
-		base, before := settledBefore(ms, e.Version)
-		after := trained(windows.Under(ms, e.Version))
-		c.With = e.Version - 1 - base
-		c.Before, c.After = Part{Sys: sys, Epoch: epoch, Version: base}, Part{Sys: sys, Epoch: epoch, Version: e.Version}
-		c.Final = e.Version < last || len(after) >= 2*Windows
-		c.training = len(after) == 0 && len(windows.Under(ms, e.Version)) > 0
-		c.Failed, c.Lost = failures(ms, e.VirtualNS, next)
+		key := keptKey{sys, epoch, e.Version}
+		c, ok := k.cards[key]
+		if !ok {
+			c = cardOf(sys, epoch, ms, e, last, next)
+			if len(ms) > 0 && ms[len(ms)-1].Version > e.Version { // all of its windows are there
+				k.cards[key] = c
+			}
+		}
 		next = e.VirtualNS
-		c.Compare(before, after[:min(len(after), 2*Windows)])
 		out = append(out, c)
 	}
 	return out
+}
+
+// cardOf is the card of a change before the next one.
+func cardOf(sys, epoch string, ms []windows.Moment, e session.Event, last int, next int64) Card {
+	c := Card{Sys: sys, Number: e.Version - 1, Version: e.Version, VirtualNS: e.VirtualNS, By: e.By, Set: e.Set, Title: Title(e)}
+	base, before := settledBefore(ms, e.Version)
+	after := trained(windows.Under(ms, e.Version))
+	c.With = e.Version - 1 - base
+	c.Before, c.After = Part{Sys: sys, Epoch: epoch, Version: base}, Part{Sys: sys, Epoch: epoch, Version: e.Version}
+	c.Final = e.Version < last || len(after) >= longest
+	c.training = len(after) == 0 && len(windows.Under(ms, e.Version)) > 0
+	c.Failed, c.Lost = failures(ms, e.VirtualNS, next)
+	c.Compare(before, after[:min(len(after), longest)])
+	return c
 }
 
 // Title writes a change as people say it.
@@ -170,81 +215,24 @@ func settledBefore(ms []windows.Moment, version int) (base int, before []windows
 	return version - 1, latest(version - 1)
 }
 
-// Compare fills the card from the windows of both sides.
-func (c *Card) Compare(before, after []windows.Moment) {
-	before, after = c.Before.TrimTransient(before), c.After.TrimTransient(after)
-	if c.Number == 0 && min(len(before), len(after)) < Least {
-		c.Settling = fmt.Sprintf("waiting for windows that both systems have: %d of %d", min(len(before), len(after)), Least)
-		return
-	}
-	if len(before) < Least {
-		c.Settling = "there were too few windows before it to compare with"
-		return
-	}
-	if c.training && !c.Final {
-		c.Settling = "a new model is trained in the background; until it is there, clients use the old one"
-		return
-	}
-	if len(after) < Least && c.Final {
-		c.Settling = "the next change came too soon to tell; the card of that one says what they did together"
-		return
-	}
-	if len(after) < Least {
-		c.Settling = fmt.Sprintf("waiting for the transient to pass: %d of %d windows", len(after), Least)
-		return
-	}
-	c.Judge(before, after)
-}
-
-// Judge compares two sides that have settled.
-func (c *Card) Judge(before, after []windows.Moment) {
-	c.Before.Limit, c.After.Limit = windows.LimitOf(before), windows.LimitOf(after)
-	for _, q := range quantities {
-		if r, ok := q.row(before, after); ok && (!q.rare || r.Before > 0 || r.After > 0) {
-			c.Rows = append(c.Rows, r)
-		}
-	}
-	for i, name := range windows.Phases {
-		q := quantity{name, "µs", func(m *windows.Moment) float64 { return float64(m.Phases[i]) }, "worse", false}
-		if r, ok := q.row(before, after); ok && (r.Before > 0 || r.After > 0) {
-			c.Phases = append(c.Phases, r)
-		}
-	}
-	c.drift()
-	c.Absent = c.absent(before, after)
-	c.Sentence = c.sentence()
-}
-
-// drift leaves all rows undecided where the throughput still drifts: what they measure is a state that
-// does not last.
-func (c *Card) drift() {
-	i := slices.IndexFunc(c.Rows, func(r Row) bool { return r.Name == "throughput" && r.Drifts })
-	if i < 0 {
-		return
-	}
-	why := c.Rows[i].Why
-	for _, rows := range [][]Row{c.Rows, c.Phases} {
-		for j := range rows {
-			rows[j].Verdict, rows[j].Why, rows[j].Drifts, rows[j].Half95 = Undecided, why, true, 0
-		}
-	}
-}
-
-// TrimTransient drops the transient at the beginning of a side, and what is more than
-// enough.
+// TrimTransient drops the transient at the beginning of a side, and takes note of what is left.
 func (p *Part) TrimTransient(ms []windows.Moment) []windows.Moment {
-	throughput := make([]float64, len(ms))
-	for i := range ms {
+	throughput := make([]float64, min(len(ms), longest)) // a transient ends before that
+	for i := range throughput {
 		throughput[i] = ms[i].Throughput
 	}
 	p.Skipped = transient(throughput)
 	ms = ms[p.Skipped:]
-	ms = ms[:min(len(ms), Windows)]
+	p.of(ms)
+	return ms
+}
+
+// of takes note of the windows that a side is made of.
+func (p *Part) of(ms []windows.Moment) {
 	p.Windows = len(ms)
 	if len(ms) > 0 {
 		p.FromNS, p.ToNS = ms[0].T0, ms[len(ms)-1].T1
 	}
-	return ms
 }
 
 // transient is how many values at the beginning are not yet like the others. The
@@ -266,42 +254,6 @@ func transient(series []float64) int {
 		return 0
 	}
 	return n
-}
-
-func (q *quantity) row(before, after []windows.Moment) (Row, bool) {
-	a, b := q.series(before), q.series(after)
-	if len(a) < Least || len(b) < Least {
-		return Row{}, false
-	}
-	r := Row{Name: q.name, Unit: q.unit, Before: mean(a), After: mean(b), Verdict: "same"}
-	r.Diff = r.After - r.Before
-	if r.Before != 0 {
-		r.Percent = 100 * r.Diff / r.Before
-	}
-	if !slices.Contains(a, 0) && !slices.ContainsFunc(b, func(v float64) bool { return v != 0 }) {
-		r.Ended, r.Verdict = true, q.lessIs()
-		return r, true
-	}
-	was, is := metrics.EstimateMean(a), metrics.EstimateMean(b)
-	for _, side := range []struct {
-		name string
-		metrics.Estimate
-	}{{"before", was}, {"after", is}} {
-		if side.Why != metrics.None && !r.Drifts {
-			r.Verdict, r.Why, r.Drifts = Undecided, side.name+" it, "+side.Reason(q.name), side.Why == metrics.Drifting
-		}
-	}
-	if r.Why != "" {
-		return r, true
-	}
-	r.Half95 = math.Hypot(was.Half95, is.Half95)
-	if math.Abs(r.Diff) > r.Half95 {
-		r.Verdict = q.moreIs
-		if r.Diff < 0 {
-			r.Verdict = q.lessIs()
-		}
-	}
-	return r, true
 }
 
 // lessIs is the verdict on a quantity that fell.

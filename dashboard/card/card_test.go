@@ -95,7 +95,7 @@ func TestCardFindsAStep(t *testing.T) {
 			t.Errorf("nothing changed: %+v", r)
 		}
 	}
-	for _, want := range []string{"Throughput fell by 1", "p50 rose by 1", "p99 did not change measurably", "lock moved most, 4.0 → 5.5 µs", "still saturated (CPU at 97 %)"} {
+	for _, want := range []string{"Throughput fell by 9.8 %", "p50 rose by 9.8 %", "p99 did not change measurably", "lock moved most, 4.0 → 5.5 µs", "still saturated (CPU at 97 %)"} {
 		if !strings.Contains(c.Sentence, want) {
 			t.Errorf("sentence %q lacks %q", c.Sentence, want)
 		}

@@ -1,12 +1,14 @@
 package card
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
 
 	"drtmx/dashboard/charts/palette"
 	"drtmx/dashboard/windows"
+	"drtmx/engine/metrics"
 )
 
 // words are how a card speaks: of a change over time, or of a system and its
@@ -46,11 +48,13 @@ func (c *Card) sentence() string {
 	}
 	var parts, same, drift, unsure []string
 	for _, r := range c.Rows {
-		switch {
-		case r.Drifts:
+		if r.Drifts {
 			drift = append(drift, r.Name)
-		case r.Verdict == Undecided:
+		}
+		switch {
+		case r.Verdict == Undecided && !r.Drifts:
 			unsure = append(unsure, r.Name)
+		case r.Verdict == Undecided:
 		case r.Name == "round trips":
 		case r.Name == "aborts" || r.Name == "failures":
 			if r.moved() && math.Abs(r.Diff) >= abortsWorth {
@@ -78,7 +82,7 @@ func (c *Card) sentence() string {
 		parts = append(parts, list(drift)+" still "+map[bool]string{true: "drifts", false: "drift"}[len(drift) == 1 && singular(drift[0])])
 	}
 	if len(unsure) > 0 {
-		parts = append(parts, "too few independent windows to judge "+list(unsure))
+		parts = append(parts, "not enough windows yet to judge "+list(unsure))
 	}
 	if r, ok := c.mover(); ok {
 		parts = append(parts, fmt.Sprintf(say.mover, PhaseName(r.Name), Short(r.Before), Short(r.After)))
@@ -105,30 +109,50 @@ func list(names []string) string {
 // singular says that a row's name is, as throughput is and aborts are.
 func singular(name string) bool { return !strings.HasSuffix(name, "s") }
 
-// absent says which percentiles have no row, although requests commit, and on which side windows
-// have too few of them.
-func (c *Card) absent(before, after []windows.Moment) string {
+// percentiles are those that take many requests.
+var percentiles = []struct {
+	name     string
+	requests uint64 // in a window, or in neighbouring ones taken together
+	of       func(m *windows.Moment) float64
+}{{"p50", metrics.SamplesFor(0.5), func(m *windows.Moment) float64 { return m.P50 }}, {"p99", metrics.SamplesFor(0.99), func(m *windows.Moment) float64 { return m.P99 }}}
+
+// absent says which percentiles have no row, although requests commit, and on which side there are too few;
+// they are among what needs more windows.
+func (c *Card) absent(before, after []windows.Moment) (says string, rows []Row) {
 	sides := [2]string{"before it", "after it"}
 	if c.Number == 0 {
-		sides = [2]string{"of the ghost", "here"}
+		sides = [2]string{"of " + cmp.Or(c.Before.Title, "A"), "of " + cmp.Or(c.After.Title, "B")}
 	}
 	var out []string
-	for _, p := range []struct {
-		name, takes string // requests in a window
-		of          func(m *windows.Moment) float64
-	}{{"p50", "20", func(m *windows.Moment) float64 { return m.P50 }}, {"p99", "1,000", func(m *windows.Moment) float64 { return m.P99 }}} {
+	for _, p := range percentiles {
 		var where []string
+		takes := 0
 		for i, ms := range [][]windows.Moment{before, after} {
-			q, t := quantity{of: p.of}, quantity{of: func(m *windows.Moment) float64 { return m.Throughput }}
-			if len(q.series(ms)) < Least && mean(t.series(ms)) > 0 {
+			q := quantity{of: p.of}
+			var commits uint64
+			for i := range ms {
+				commits += ms[i].Commits
+			}
+			if n := len(q.series(ms)); n < Least && commits > 0 {
 				where = append(where, sides[i])
+				each := (p.requests*uint64(len(ms)) + commits - 1) / commits // windows with so many requests
+				takes = max(takes, int(Least*each+each))
 			}
 		}
 		if len(where) > 0 {
-			out = append(out, fmt.Sprintf("No %s: it takes %s requests in a window, and the windows %s have fewer.", p.name, p.takes, list(where)))
+			out = append(out, fmt.Sprintf("No %s yet: it takes %s requests in %d stretches of windows, and those %s have fewer: about %d windows do.", p.name, thousands(p.requests), Least, list(where), takes))
+			rows = append(rows, Row{Name: p.name, Verdict: Undecided, Needs: takes})
 		}
 	}
-	return strings.Join(out, " ")
+	return strings.Join(out, " "), rows
+}
+
+// thousands writes 1,000.
+func thousands(n uint64) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
 // Short writes two or three significant digits, never an exponent.

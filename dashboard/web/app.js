@@ -26,7 +26,7 @@ let shown = "a", code = "", drawing = 0, list = [];
 const knobs = new Knobs();
 const charts = new Charts((number) => cards.show(number), () => { pins.draw(); figures.refresh(); sweep.draw(); });
 const pins = new Pins();
-const cards = new Cards({ ghosts: () => list.some((s) => s.forked_from), ghost: (sys, version) => ghosts.ask(sys, version), pin: (p) => pins.add(p), look: (c) => {
+const cards = new Cards({ paused: () => allStand(), run: (ns) => control("step", { virtual_ns: ns }), ghosts: () => list.some((s) => s.forked_from), ghost: (sys, version) => ghosts.ask(sys, version), pin: (p) => pins.add(p), look: (c) => {
   const w = 4e6;
   charts.look([Math.max(0, c.before.from_ns || c.virtual_ns - w, c.virtual_ns - 4 * w), c.after.to_ns || c.virtual_ns + w], c.sys, c.after.windows && [c.after.from_ns, c.after.to_ns]);
   $("live").scrollIntoView({ behavior: glide() });
@@ -56,11 +56,11 @@ const feed = new Feed({
     const s = systems.get(f.sys) || { windows: [] };
     const changed = s.knobs_version !== f.knobs_version || s.epoch !== f.epoch, moved = changed || s.state !== f.state || f.events.length;
     const ws = changed && f.windows.length ? f.windows : [...(s.epoch === f.epoch && !f.gap ? s.windows : []), ...f.windows];
-    systems.set(f.sys, { ...f, windows: ws.slice(-recent) });
+    systems.set(f.sys, { ...f, windows: ws.slice(-recent), merged: together(changed ? {} : s.merged, f.windows) });
     if (f.sys === shown) { show(); xcache.frame(f.windows); }
     snapshots();
     if (changed && f.sys === shown) { knobs.refresh(); causes.draw(f.knobs_version); sweep.knobs(f.knobs_version); }
-    if (moved) listSystems();
+    if (moved) { listSystems(); cards.draw(); }
     if (f.windows.length || f.events.length) charts.stale();
     if (f.events.length) cards.refresh(true);
     else if (f.windows.length && cards.unsettled) cards.refresh();
@@ -109,7 +109,7 @@ function header() {
   }
   behind();
   notice(s.state === "failed" ? `System ${s.sys} failed: ${s.error} (what it measured stays; Reset begins again)` : s.unrecorded ? `The session is no longer written: ${s.unrecorded} (the cluster runs on; what was written before is kept)` : "");
-  tiles(s.windows || []);
+  tiles(s.windows || [], s.merged || {});
   $("stalenesssays").textContent = snapshotText(s.windows || []);
 }
 
@@ -122,7 +122,7 @@ function tempo(s) {
 
 // tiles writes the means of the latest windows. Without any, what stood there
 // was of before a reset, or another system's.
-function tiles(ws) {
+function tiles(ws, merged) {
   const limit = verdict(ws);
   drawCluster(averaged(ws), knobs.down, limit);
   const why = charts.span ? "" : emptyBreakdown(ws, knobs.down);
@@ -137,7 +137,7 @@ function tiles(ws) {
   }
   const mean = (f) => { const v = ws.map(f).filter((x) => x); return v.length ? v.reduce((a, b) => a + b) / v.length : 0; };
   $("t-throughput").textContent = si(mean((x) => x.throughput)) + "/s";
-  for (const q of ["p50", "p99"]) percentile($("t-" + q), q, mean((x) => x.latency_us[q]), Math.max(...ws.map((x) => x.commits)));
+  for (const q of ["p50", "p99"]) percentile($("t-" + q), q, mean((x) => x.latency_us[q]), merged[q], Math.max(...ws.map((x) => x.commits)));
   const tries = ws.reduce((a, x) => a + x.commits + x.rollbacks + x.aborts, 0);
   $("t-aborts").textContent = share(ws.reduce((a, x) => a + x.aborts, 0), tries);
   const rolled = ws.reduce((a, x) => a + x.rollbacks, 0), done = ws.reduce((a, x) => a + x.commits, rolled);
@@ -161,11 +161,20 @@ function emptyRequests(ws) {
   return { empty, text: `of the commits, ${si(empty)} found nothing to do: a key that is missing or taken, or no result; ${counted}` };
 }
 
-// percentile writes one, or how many samples a window lacks for it: ten have to lie above it.
+// together keeps the latest percentiles that neighbouring windows have together, where each has too few requests.
+function together(was, ws) {
+  const now = { ...was };
+  for (const { merged: m } of ws) for (const q of ["p50", "p99"]) if (m?.[`${q}_windows`]) now[q] = { us: m[`${q}_us`], windows: m[`${q}_windows`] };
+  return now;
+}
+
+// percentile writes one: of the latest windows, or of as many together as it takes, or how many requests are still to come. Ten
+// have to lie above it.
 const samples = { p50: 20, p99: 1000 };
-function percentile(e, q, us, commits) {
-  e.replaceChildren(us ? `${si(us)} µs` : "–", us || !commits ? "" : el("small", {}, `needs ${(samples[q] - commits).toLocaleString("en")} more samples`));
-  e.title = us ? "" : `a ${q} takes ${samples[q].toLocaleString("en")} requests in a window; the fullest of the last ten has ${commits}. A longer window_ns has more.`;
+function percentile(e, q, us, merged, commits) {
+  const takes = samples[q].toLocaleString("en"), shown = us || merged?.us;
+  e.replaceChildren(shown ? `${si(shown)} µs` : "–", shown || !commits ? "" : el("small", {}, `gathering ${takes} requests`));
+  e.title = us ? "" : merged ? `of ${merged.windows} neighbouring windows together: a ${q} takes ${takes} requests` : `a ${q} takes ${takes} requests; the fullest of the last ten windows has ${commits}, so windows are taken together until they have enough`;
 }
 
 const share = (n, of) => of ? (100 * n / of).toFixed(n < of / 10 ? 2 : 0) + " %" : "–";

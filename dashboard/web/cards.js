@@ -40,9 +40,10 @@ export class Cards {
   // draw puts the newest card where it is in sight, and those before it further below; what
   // was undone is folded away.
   draw() {
-    const newest = this.list.reduce((a, c) => !a || c.virtual_ns > a.virtual_ns ? c : a, null), render = (x, was) => x.undone ? folded(x, this.on, was) : card(x, this.on, was);
+    const list = this.list.map((c) => c.needs && !c.needs.ghost ? { ...c, paused: this.on.paused() } : c);
+    const newest = list.reduce((a, c) => !a || c.virtual_ns > a.virtual_ns ? c : a, null), render = (x, was) => x.undone ? folded(x, this.on, was) : card(x, this.on, was);
     keyed($("newest"), newest ? [newest] : [], keyOf, render);
-    const before = this.list.filter((c) => c !== newest);
+    const before = list.filter((c) => c !== newest);
     keyed($("cards"), before.slice(0, this.most), keyOf, render);
     $("earlier").hidden = !before.length;
     $("morecards").hidden = before.length <= this.most;
@@ -78,7 +79,8 @@ function card(c, on, was) {
         c.settling ? el("p", { class: "settling" }, c.settling) : el("p", {}, c.sentence),
         c.failed > 0 && el("p", {}, `${si(c.failed)} requests ended with an error because a machine was down.`),
         c.lost > 0 && el("p", {}, `${si(c.lost)} passively acknowledged writes were reported done but lost.`),
-        c.rows && el("p", { class: "hint" }, `${c.before.windows} and ${c.after.windows} windows${c.after.skipped ? `, ${c.after.skipped} of the transient left out` : ""}${c.final ? "" : "; still counting"}`)),
+        c.rows && el("p", { class: "hint" }, `${c.before.windows} and ${c.after.windows} windows${c.after.skipped ? `, ${c.after.skipped} of the transient left out` : ""}${c.final ? "" : c.next_look ? `; judged again at ${c.next_look}` : ""}`),
+        c.needs && needs(c, on)),
       el("div", {}, c.rows && table(c.rows, sides), c.absent && el("p", { class: "hint" }, c.absent),
         el("div", { class: "acts" },
           c.number > 0 && undo && act("Undo", "take this change back", () => set(c.sys, c.undo)),
@@ -89,6 +91,14 @@ function card(c, on, was) {
     c.phases && el("details", { open: was?.querySelector("details")?.open }, el("summary", {}, "phases"), table(c.phases, sides)));
 }
 
+// needs says what length would tell the rows that are open, and offers it.
+function needs(c, on) {
+  const n = c.needs, names = n.rows.length > 1 ? `${n.rows.slice(0, -1).join(", ")} and ${n.rows.at(-1)}` : n.rows[0];
+  const says = `About ${n.windows.toLocaleString("en")} windows on each side would tell ${names}: `;
+  if (n.ghost) return el("p", { class: "needs" }, says, el("button", { class: "link", title: "a ghost goes on without the change, beside the system: both sides become as long as it takes", onclick: () => on.ghost(c.sys, c.version) }, `compare side by side for ${ms(n.more_ns)}`));
+  return el("p", { class: "needs" }, says, c.paused ? el("button", { class: "link", title: "let the cluster run on for so long, and pause again", onclick: () => on.run(n.more_ns) }, `run on for ${ms(n.more_ns)}`) : `${ms(n.more_ns)} more, while it runs`);
+}
+
 // table compares rows side by side; the interval decides about the verdict.
 export function table(rows, [a, b]) {
   return el("table", { class: "rows" }, el("thead", {}, el("tr", {}, el("td"), el("th", { scope: "col" }, a), el("th", { scope: "col" }, b), el("th", { scope: "col" }, "difference"))),
@@ -96,13 +106,11 @@ export function table(rows, [a, b]) {
       el("td", { class: r.verdict, title: r.why || r.ended && "every window before has some of it, and none after" || `${r.verdict}: ${signed(r.diff, si)} ± ${si(r.half95)} with 95 % confidence` }, ...[difference(r)].flat())))));
 }
 
-// A row without an interval has no tick either, and says why.
+// A row that is open has no tick, and says why.
 function difference(r) {
-  if (r.verdict === "undecided") {
-    const by = r.before ? `${signed(r.percent, (v) => v.toFixed(1))} %` : signed(r.diff, si);
-    return [by, el("small", {}, r.drifts ? " still drifting" : ` ${r.says || "too few independent windows"}`)];
-  }
+  const of = (v, sign) => r.before ? `${sign(100 * v / Math.abs(r.before), (x) => x.toFixed(1))}` : sign(v, si), unit = r.before ? " %" : "";
+  if (r.verdict === "undecided" && !r.half95) return [of(r.diff, signed), unit, el("small", {}, r.drifts ? " still drifting" : ` ${r.says || "no interval"}`)];
   if (r.ended) return ["−100 %", el("small", {}, " 0 in every window")];
-  if (!r.before) return `${signed(r.diff, si)} ± ${si(r.half95)}`;
-  return `${signed(r.percent, (v) => v.toFixed(1))} ± ${(100 * r.half95 / Math.abs(r.before)).toFixed(1)} %`;
+  const even = r.low === undefined || Math.abs(r.high + r.low - 2 * r.diff) < 0.1 * r.half95; // else an earlier look bounds it on one side
+  return [even ? `${of(r.diff, signed)} ± ${of(r.half95, (v, text) => text(v))}${unit}` : `${of(r.diff, signed)}${unit}`, even ? "" : el("small", {}, ` ${of(r.low, signed)} to ${of(r.high, signed)}`), r.drifts ? el("small", {}, " still drifting") : ""];
 }

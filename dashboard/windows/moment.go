@@ -35,6 +35,8 @@ type Moment struct {
 	Lost       uint64
 	Throughput float64
 	P50, P99   float64 // NaN: too few samples in the window
+	Over50     int32   // so many windows have the percentile together, this one the last of them; 0: this one alone
+	Over99     int32
 	Aborts     float64 // in percent of attempts
 	Failures   float64 // in percent of requests; NaN: none ended
 	Trips      float64
@@ -49,6 +51,14 @@ func Of(w *result.Window) Moment {
 		Index: w.Index, T0: w.T0NS, T1: w.T1NS, Version: w.KnobsVersion, Commits: w.Commits, Throughput: w.Throughput,
 		P50: absentIfZero(w.LatencyUS.P50), P99: absentIfZero(w.LatencyUS.P99), Aborts: 100 * w.AbortRate, Trips: w.RoundTripsPerTxn, HostTraffic: hostTrafficOf(w),
 		Failed: w.Failed, Lost: w.Lost, Failures: 100 * float64(w.Failed) / float64(w.Commits+w.Rollbacks+w.Failed),
+	}
+	if x := w.Merged; x != nil {
+		if x.P50Windows > 0 {
+			m.P50, m.Over50 = x.P50US, int32(x.P50Windows)
+		}
+		if x.P99Windows > 0 {
+			m.P99, m.Over99 = x.P99US, int32(x.P99Windows)
+		}
 	}
 	for name, s := range w.Phases {
 		if i, ok := phaseIndex[name]; ok {

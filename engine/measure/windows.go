@@ -23,6 +23,7 @@ type Record struct {
 	Counts         Counts
 	Lost           uint64
 	Latency        result.Latency
+	Merged         result.MergedLatency // without any: the zero value
 	Flight         float32
 	Phases         [metrics.NumPhases]PackedPhase
 	Limit          result.Bottleneck
@@ -171,6 +172,10 @@ func (r *Resources) Window(rec *Record) result.Window {
 	if rec.Limit.Resource != "" {
 		limit := rec.Limit
 		w.Bottleneck = &limit
+	}
+	if rec.Merged != (result.MergedLatency{}) {
+		m := rec.Merged
+		w.Merged = &m
 	}
 	w.StalenessNS = rec.Stale
 	w.Contention = rec.Met.unpack(r.Table)

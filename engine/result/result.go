@@ -180,6 +180,7 @@ type Window struct {
 	Lost             uint64               `json:"lost,omitempty"`
 	AbortRate        float64              `json:"abort_rate"`
 	LatencyUS        Latency              `json:"latency_us"`
+	Merged           *MergedLatency       `json:"merged,omitempty"` // nil: the window has requests enough for its own, or neighbours do not yet help
 	StalenessNS      *StalenessStat       `json:"staleness_ns,omitempty"`
 	Phases           map[string]PhaseStat `json:"phases,omitempty"`
 	RoundTripsPerTxn float64              `json:"round_trips_per_txn"`
@@ -194,6 +195,15 @@ type Window struct {
 	Caches           *CacheStat           `json:"caches,omitempty"`
 	Gauges           map[string]float64   `json:"gauges,omitempty"` // what parts show of themselves, by part.name: see metrics.Gauge
 	Checks           *Checks              `json:"checks,omitempty"`
+}
+
+// MergedLatency has the percentiles that a window has too few requests for, of it and so many windows right before it that
+// together they have enough. Windows under other knobs are not merged, and no window is in two of them.
+type MergedLatency struct {
+	P50US      float64 `json:"p50_us,omitempty"` // 0: absent
+	P50Windows int     `json:"p50_windows,omitempty"`
+	P99US      float64 `json:"p99_us,omitempty"`
+	P99Windows int     `json:"p99_windows,omitempty"`
 }
 
 // StalenessStat is how old what snapshots read was: the begin of a snapshot less the commit of the oldest version newer
