@@ -11,6 +11,9 @@
 // version, for undo and for what changed, and steps is "Try this". Here are the
 // answers to what the browser asks for (page.go has the list), a file for each panel.
 //
+// What a pointer and the keys do on charts over virtual time is in web/probe.js: a crosshair through all of them, spans to zoom
+// into, lines that are hidden. It draws over the charts, for the library's own would stay where it is while the lines move on.
+//
 // Systems of one spec race on one chart under their names. What they can all change live of their workload is a strip
 // above it, whose changes go to all of them or to none. A system with a learned cache has a strip of its own, with the number
 // of sub-models and what clients cache; the panel XCache says what that brings and how far training has come.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"drtmx/cluster/agent"
@@ -246,6 +247,17 @@ func figureVariant(_ *site, b *tab, v inventor) {
 	b.until("its values", `[...document.querySelectorAll("#variantknobs option")].some((o) => o.value === "phase.logging=two-sided")`)
 	b.click("#variantgo")
 	b.until("what is wrong", `/phase.logging.*sideways/.test(document.getElementById("variantwrong").textContent)`)
+	b.act(`document.getElementById("variant").value = "phase.logging=two-sided"`)
+	b.click("#variantgo")
+	v.next <- nil
+	v.next <- nil
+	b.until("it is drawn as it comes", dotsJS+` === 8`)
+	b.act(`document.getElementById("figurechart").scrollIntoView({ block: "center" }); const c = ` + figureJS + `, at = c.convertToPixel({ seriesIndex: 2 }, c.getOption().series[2].data[1].value); window.point = at`)
+	b.mouse(input.DispatchMouseEventTypeMouseMoved, `(() => { const r = document.getElementById("figurechart").getBoundingClientRect(); return [r.left + window.point[0], r.top + window.point[1]] })()`)
+	b.until("it is told at its point", `/phase.logging/.test([...document.querySelectorAll("#figurechart > div")].find((e) => e.style.zIndex)?.textContent)`)
+	b.act(`document.getElementById("cancelfigure").click()`) // the pointer stays where it is
+	b.until("it is gone", dotsJS+` === 6 && document.getElementById("running").hidden`)
+	b.act(`await new Promise((done) => setTimeout(done, 300))`) // what the library does after a drawing
 	b.act(`document.getElementById("variant").value = "phase.logging=two-sided"`)
 	b.click("#variantgo")
 	for range 6 {

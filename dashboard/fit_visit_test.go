@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 )
 
@@ -19,10 +20,10 @@ func TestWordsFit(t *testing.T) {
 
 	b.do(chromedp.EmulateViewport(390, 844))
 	b.until("the chart is narrow", `echarts.getInstanceByDom(document.getElementById("timeline")).getWidth() < 390`)
-	const tip = `[...document.querySelectorAll("#timeline > div")].find((e) => e.style.zIndex)`
-	b.act(`document.getElementById("timeline").scrollIntoView(); echarts.getInstanceByDom(document.getElementById("timeline")).dispatchAction({ type: "showTip", seriesIndex: 0, dataIndex: 3 })`)
-	b.until("what is at a point", `/throughput/.test(`+tip+`.textContent)`)
-	if wide := eval[[]float64](b, `(() => { const e = `+tip+`; e.firstChild.append("Dedicated context per thread, 4 coroutines ".repeat(3)); return [e.getBoundingClientRect().width, e.scrollWidth, document.getElementById("timeline").clientWidth] })()`); wide[0] > wide[2] || wide[1] > wide[2] {
+	b.act(`document.getElementById("timeline").scrollIntoView({ block: "center" })`)
+	b.mouse(input.DispatchMouseEventTypeMouseMoved, over("timeline", 0.5, 0.3))
+	b.until("what is at a point", `/throughput/.test(`+valuesJS+`)`)
+	if wide := eval[[]float64](b, `(() => { const e = document.querySelector("#timeline .values"); e.firstChild.append("Dedicated context per thread, 4 coroutines ".repeat(3)); return [e.getBoundingClientRect().width, e.scrollWidth, document.getElementById("timeline").clientWidth] })()`); wide[0] > wide[2] || wide[1] > wide[2] {
 		t.Errorf("a long line of what is at a point is cut off: %v", wide)
 	}
 	b.quiet(s)

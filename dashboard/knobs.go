@@ -49,7 +49,7 @@ func (p *page) knobs(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	answer(w, map[string]any{"sys": s.Sys, "version": s.KnobsVersion, "knobs": out, "down": l.At(s.KnobsVersion).Down, "undo": l.Inverse(s.KnobsVersion)})
+	answer(w, map[string]any{"sys": s.Sys, "version": s.KnobsVersion, "knobs": out, "transactions": runsTransactions(valueOf(states, "workload")), "down": l.At(s.KnobsVersion).Down, "undo": l.Inverse(s.KnobsVersion)})
 }
 
 // pageKnobs puts beside the knobs what they were when the system began.

@@ -38,7 +38,22 @@ type measure struct {
 	over func(m *windows.Moment) int32 // windows that its number is of, as Moment.Over99; nil: each has its own
 }
 
-// tracks of the timeline, one above the other.
+// timelineTracks are those of the timeline of a workload, one above the other.
+func timelineTracks(workload any) []measure {
+	out := slices.Clone(tracks)
+	if !runsTransactions(workload) {
+		out[0].axis.Unit = "req/s"
+	}
+	return out
+}
+
+// runsTransactions says whether a workload does; one that is not known may.
+func runsTransactions(workload any) bool {
+	name, ok := workload.(string)
+	return !ok || experiment.Workloads.Of(experiment.Knobs{"workload": name}).Transactions
+}
+
+// tracks of the timeline of a workload with transactions.
 var tracks = []measure{
 	{charts.Axis{Label: "throughput", Unit: "txn/s"}, func(m *windows.Moment) float64 { return m.Throughput }, false, nil},
 	{charts.Axis{Label: "median latency", Unit: "µs"}, func(m *windows.Moment) float64 { return m.P50 }, false, func(m *windows.Moment) int32 { return m.Over50 }},
@@ -112,29 +127,37 @@ func callByName(hs []history) {
 // alike are the histories of systems with the workload of one of them, if it is known: numbers of
 // others are not to be compared.
 func (p *page) alike(ctx context.Context, hs []history, sys string) []history {
-	workload := func(s system.Snapshot) any {
-		l, err := p.lines.Get(ctx, s)
-		if err != nil {
-			return nil
-		}
-		return l.Spec.Workload
-	}
 	var want any
 	for _, h := range hs {
 		if h.snap.Sys == sys {
-			want = workload(h.snap)
+			want = p.workloadOf(ctx, h.snap)
 		}
 	}
 	if want == nil {
 		return hs
 	}
-	return slices.DeleteFunc(slices.Clone(hs), func(h history) bool { return workload(h.snap) != want })
+	return slices.DeleteFunc(slices.Clone(hs), func(h history) bool { return p.workloadOf(ctx, h.snap) != want })
 }
 
 // timeline draws throughput and latency of the systems with the same workload on one time axis.
 // ?last=N takes the latest N windows of the system shown and what the others did
 // then, ?from=&to= a span in virtual ns; without either, all that are kept.
-func (p *page) timeline(w http.ResponseWriter, r *http.Request) { p.tracks(w, r, tracks) }
+func (p *page) timeline(w http.ResponseWriter, r *http.Request) {
+	var workload any
+	if s, err := windows.SnapshotOf(p.source, sysOf(r)); err == nil {
+		workload = p.workloadOf(r.Context(), s)
+	}
+	p.tracks(w, r, timelineTracks(workload))
+}
+
+// workloadOf is the workload of a system, nil if it is not known.
+func (p *page) workloadOf(ctx context.Context, s system.Snapshot) any {
+	l, err := p.lines.Get(ctx, s)
+	if err != nil {
+		return nil
+	}
+	return l.Spec.Workload
+}
 
 func (p *page) tracks(w http.ResponseWriter, r *http.Request, tracks []measure) {
 	hs, stamp := p.histories(r.Context())

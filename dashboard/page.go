@@ -70,6 +70,7 @@ type page struct {
 	looks  looks
 	files  http.Handler
 	born   string // tells this program's pictures from those that a browser kept of another one
+	start  []byte // the page itself
 }
 
 // Handler serves the page of an agent.
@@ -78,7 +79,11 @@ func Handler(s Source) http.Handler {
 	if err != nil {
 		panic(err) // the folder is embedded
 	}
-	p := &page{source: s, keeper: windows.NewKeeper(s), lines: lineage.New(s), steps: steps.Load(), shots: memo{limit: 1000}, files: http.FileServerFS(files), born: strconv.FormatInt(time.Now().UnixMilli(), 36)}
+	start, err := fs.ReadFile(files, "index.html")
+	if err != nil {
+		panic(err) // so is the page
+	}
+	p := &page{source: s, start: start, keeper: windows.NewKeeper(s), lines: lineage.New(s), steps: steps.Load(), shots: memo{limit: 1000}, files: http.FileServerFS(files), born: strconv.FormatInt(time.Now().UnixMilli(), 36)}
 	mux := http.NewServeMux()
 	for pattern, h := range map[string]http.HandlerFunc{
 		"GET /page/timeline":      p.timeline,
@@ -125,7 +130,24 @@ func Handler(s Source) http.Handler {
 // browser shall ask: a new drtmx on the same address must not meet old ones.
 func (p *page) file(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache")
+	if r.URL.Path == "/" {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Write(bytes.Replace(p.start, []byte("<!-- library -->"), []byte(libraryLink(w.Header())), 1))
+		return
+	}
 	p.files.ServeHTTP(w, r)
+}
+
+// libraryLink has the browser fetch echarts before the page's own script is there to ask for it; "" where it is nowhere to be had.
+// Only a server that was started with --cdn has a content policy that lets the browser ask elsewhere.
+func libraryLink(h http.Header) string {
+	switch {
+	case charts.HasLibrary():
+		return `<link id="library" rel="preload" as="script" href="vendor/echarts.js">`
+	case strings.Contains(h.Get("Content-Security-Policy"), web.CDN):
+		return fmt.Sprintf(`<link id="library" rel="preload" as="script" href="%s" integrity="%s" crossorigin="anonymous">`, web.CDN+libraryPath, libraryIntegrity)
+	}
+	return ""
 }
 
 // text serves what is the same for as long as the program runs; the browser asks again, as with file.
@@ -155,18 +177,9 @@ const (
 	libraryIntegrity = "sha384-pPi0zxBAoDu6+JXW/C68UZLvBUUtU+7zonhif43rqj7pxsGyqyqzcian2Rj37Rss"
 )
 
-// about is what the page has to know before it draws. script is where echarts
-// is to be had, "" if nowhere; only a server that was started with --cdn has a
-// content policy that lets the browser ask there.
-func (p *page) about(w http.ResponseWriter, r *http.Request) {
-	about := map[string]string{"code": code.Build()}
-	switch {
-	case charts.HasLibrary():
-		about["script"] = "/vendor/echarts.js"
-	case strings.Contains(w.Header().Get("Content-Security-Policy"), web.CDN):
-		about["script"], about["integrity"] = web.CDN+libraryPath, libraryIntegrity
-	}
-	answer(w, about)
+// about is which program the page is of.
+func (p *page) about(w http.ResponseWriter, _ *http.Request) {
+	answer(w, map[string]string{"code": code.Build()})
 }
 
 func answer(w http.ResponseWriter, v any) {

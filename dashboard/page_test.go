@@ -435,14 +435,18 @@ func TestLibraryIsWhatTheCDNWouldGive(t *testing.T) {
 	}
 }
 
-// Only a server that was started with --cdn tells the page to look elsewhere.
-func TestAbout(t *testing.T) {
+// The head of the page names the library, so that the browser fetches it at once. Only a server that was started with --cdn
+// tells the page to look elsewhere.
+func TestLibraryInTheHead(t *testing.T) {
 	for csp, allowed := range map[string]bool{"script-src 'self'": false, "script-src 'self' " + web.CDN: true} {
 		w := httptest.NewRecorder()
 		w.Header().Set("Content-Security-Policy", csp)
-		Handler(newFake(t)).ServeHTTP(w, httptest.NewRequest("GET", "/page/about", nil))
+		Handler(newFake(t)).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 		if foreign := strings.Contains(w.Body.String(), web.CDN); foreign && (!allowed || charts.HasLibrary()) {
 			t.Errorf("under %q: %s", csp, w.Body)
+		}
+		if own := strings.Contains(w.Body.String(), `<link id="library" rel="preload" as="script" href="vendor/echarts.js">`); own != charts.HasLibrary() {
+			t.Errorf("under %q the library is %v, named %v", csp, charts.HasLibrary(), own)
 		}
 	}
 }

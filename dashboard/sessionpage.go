@@ -104,7 +104,7 @@ func (x *SessionPart) drawn() drawnPart {
 	d := drawnPart{SessionPart: *x, Cards: card.OfChanges(lineage.FirstSystem, "", h.moments, x.Events)}
 	if len(x.Windows) > 0 {
 		d.Missing = x.Windows[0].Index
-		d.Lines = template.HTML(drawTracks([]history{h}, 0, x.AtNS+1, tracks, charts.Size{Width: sessionWidth}).HTML())
+		d.Lines = template.HTML(drawTracks([]history{h}, 0, x.AtNS+1, timelineTracks(valueOf(x.Knobs, "workload")), charts.Size{Width: sessionWidth}).HTML())
 		bar := phaseBar{"at the end", phaseMeans(h.moments[max(0, len(h.moments)-phasesOver):])}
 		d.Phases = template.HTML(stackedPhases(charts.Size{Width: sessionWidth}, []phaseBar{bar}).HTML())
 	}

@@ -202,6 +202,7 @@ function left(s, gap) {
 }
 
 function what() {
+  document.body.classList.toggle("requests", knobs.transactions === false);
   const v = (n) => knobs.value(n), some = (n, of) => `${v(n)} ${of}${v(n) > 1 ? "s" : ""} × ${v(`${of}.threads`) || v("threads")}`;
   const size = v("servers") ? `${some("servers", "server")}, ${some("clients", "client")}` : `${v("nodes")} nodes × ${v("threads")}`;
   const more = v("oracle") ? " and an oracle's" : "";
@@ -288,7 +289,8 @@ $("copy").onclick = async () => {
 };
 const keys = { " ": ["pause", "pause or go on"], s: ["step", "one window further"], u: [null, "undo the latest change"], g: [null, "ghost: go on without the latest change"], p: ["pinstate", "pin this state"],
   c: ["copy", "copy as command, notebook cell, YAML"], k: ["checks", "what the checker says"], "/": [null, "find a knob"], f: [null, "figures, and back"], r: [null, "kept runs, and back"], h: [null, "the handbook, and back"], "?": ["help", "this"] };
-$("help").onclick = () => dialog("Help and keyboard shortcuts", el("dl", { class: "keys" }, ...Object.entries(keys).flatMap(([k, [, t]]) => [el("dt", {}, el("kbd", {}, k === " " ? "space" : k)), el("dd", {}, t)])),
+$("help").onclick = () => dialog("Help and keyboard shortcuts", el("dl", { class: "keys" }, ...Object.entries(keys).flatMap(([k, [, t]]) => [el("dt", {}, el("kbd", {}, ({ " ": "space", Escape: "Esc" })[k] || k)), el("dd", {}, t)])),
+  el("p", {}, "Drag over a chart to look at that span of time closely; double-click or Esc goes back. A click on the name of a line hides it. With the focus on a chart, arrows move along the time, Enter marks the ends of a span, plus and minus zoom."),
   el("p", {}, "A mark on the time axis is a change; its number is that of the card below. A card compares the windows before and after, without the transient; ± is the 95 % interval, and = says that the interval has zero in it; ✓ is better and ! is worse."),
   el("p", {}, "A ghost goes on without a change and those after it: a dashed line. A hidden twin of the system shown follows it on spare CPU time and stays behind when a knob is turned, so the ghost of the latest change is there at once. That of an older change is replayed in the background."),
   el("p", {}, el("a", { href: "#handbook/page", onclick: () => $("dialog").close() }, "The page, view by view"), " is a page of the handbook."));
@@ -300,6 +302,7 @@ document.addEventListener("keydown", (e) => {
   }
   if (handbook.open && e.key === "/") { e.preventDefault(); $("helpfind").focus(); return; }
   if ((figures.open || kept.open || handbook.open) && !["?", "f", "r", "h"].includes(e.key)) return;
+  if (e.key === "Escape") { if (charts.back()) e.preventDefault(); return; }
   if (!keys[e.key] || e.key === " " && at?.matches("button,input,summary,a")) return;
   e.preventDefault();
   if (e.key === "f") location.hash = figures.open ? "#live" : "#figures";
@@ -313,13 +316,12 @@ document.addEventListener("keydown", (e) => {
 
 const onchange = knobs.onchange;
 knobs.onchange = () => { onchange(); what(); show(); };
+charts.window = () => knobs.value("window_ns") || 0;
 document.addEventListener("visibilitychange", show);
 new ResizeObserver(() => document.documentElement.style.setProperty("--top", `${$("top").offsetHeight}px`)).observe($("top"));
 feed.show(shown);
-const about = await all();
-await charts.start(about || {});
-sweep.draw();
 figures.route();
 kept.route();
 handbook.route();
-feed.open();
+feed.open(); // lines and numbers wait for nothing else
+all().then(() => sweep.draw());

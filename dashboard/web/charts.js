@@ -1,18 +1,35 @@
-import { $, el, ms } from "./kit.js";
+import { $, ms } from "./kit.js";
 import { darkInk, lightInk, onDark } from "./colours.js";
+import { Probe } from "./probe.js";
+import { tip } from "./tip.js";
 
 // One is read, the other listened to: Chromium tells no change to one that was read between the change and its event.
 const dark = matchMedia("(prefers-color-scheme: dark)"), darkens = matchMedia("(prefers-color-scheme: dark)");
+
+// library brings echarts, which the head of the page names and the browser has begun to fetch; where this build has none,
+// pictures are shown. Nothing is drawn before it is there: a picture in the wrong size is worse than a quiet place.
+const library = new Promise((done) => {
+  const link = $("library");
+  if (!link) { done(); return; }
+  const s = document.createElement("script");
+  s.src = link.href;
+  if (link.integrity) { s.integrity = link.integrity; s.crossOrigin = "anonymous"; }
+  s.onload = s.onerror = done;
+  document.head.append(s);
+});
 
 // The charts. The server draws them: as an echarts option, or as SVG where the
 // library is missing. They are fetched when they are stale, at most three times
 // a second, and not while the page is hidden.
 export class Charts {
   constructor(onMark, onTheme) {
-    Object.assign(this, { onMark, onTheme, span: null, after: null, dirty: true, busy: false, sys: "a" });
+    Object.assign(this, { onMark, onTheme, span: null, after: null, zooms: [], dirty: true, busy: true, sys: "a", window: () => 0 });
+    this.probe = new Probe({ zoom: (from, to) => this.zoom(from, to), back: () => this.back(), released: () => this.now() });
+    library.then(() => this.begin());
     setInterval(() => this.tick(), 330);
     $("range").onchange = () => this.look(null);
     $("golive").onclick = () => this.look(null);
+    $("zoomout").onclick = () => this.back();
     for (const id of boxes) $(id).ontoggle = () => this.stale();
     document.addEventListener("visibilitychange", () => this.stale());
   }
@@ -21,27 +38,34 @@ export class Charts {
   now() { this.stale(); this.soon = this.busy; this.tick(); }
   // look shows a span of a system's virtual time; null: the live one of the system that is shown.
   // The breakdown is that of after, a part of the span; what shows the present is marked.
-  look(span, sys, after) {
-    Object.assign(this, { span, spanOf: span && sys, after: span && (after || span) });
+  look(span, sys, after, zooms = []) {
+    Object.assign(this, { span, spanOf: span && sys, after: span && (after || span), zooms });
     document.body.classList.toggle("past", !!span);
     $("pastspan").hidden = !span;
     $("pastspan").textContent = span ? `The charts show ${ms(span[0])} to ${ms(span[1])}. What is marked “now” shows the present.` : "";
     $("phaseswhen").textContent = span ? `means of ${ms(this.after[0])} to ${ms(this.after[1])}` : "";
     if (!span && document.activeElement === $("golive")) $("range").focus();
     $("golive").hidden = !span;
-    this.stale();
+    if (zooms.length < 2 && document.activeElement === $("zoomout")) $("golive").focus();
+    $("zoomout").hidden = zooms.length < 2;
+    this.now();
   }
-  // start brings echarts; without it pictures are shown.
-  async start(about) {
-    if (about.script) {
-      await new Promise((done) => {
-        const s = document.createElement("script");
-        s.src = about.script;
-        if (about.integrity) { s.integrity = about.integrity; s.crossOrigin = "anonymous"; }
-        s.onload = s.onerror = done;
-        document.head.append(s);
-      });
-    }
+  // zoom shows a part of what is shown, in ms of virtual time, and at least a few windows of it.
+  zoom(from, to) {
+    const short = Math.max(0, 4 * this.window() - (to - from) * 1e6) / 2, { span, spanOf, after, zooms } = this;
+    const near = [Math.max(0, Math.round(from * 1e6 - short)), Math.round(to * 1e6 + short)];
+    if (span && near[0] <= span[0] && near[1] >= span[1]) return; // no nearer
+    this.look(near, spanOf || this.sys, null, [...zooms, { span, spanOf, after }]);
+  }
+  // back shows what was shown before the latest zoom. It says whether there was something to go back from.
+  back() {
+    if (this.probe.cancel()) return true;
+    if (!this.span) return false;
+    const was = this.zooms.at(-1) || { span: null };
+    this.look(was.span, was.spanOf, was.after, this.zooms.slice(0, -1));
+    return true;
+  }
+  begin() {
     $("plain").hidden = !!window.echarts;
     darkens.addEventListener("change", () => {
       if (!window.echarts || matchMedia("print").matches) return; // paper is light, and waits for no chart
@@ -49,12 +73,14 @@ export class Charts {
       this.stale();
       this.onTheme();
     });
+    this.busy = false;
+    this.tick();
   }
   async tick() {
-    if (!this.dirty || this.busy || document.hidden || $("livepage").hidden) return;
+    if (!this.dirty || this.busy || this.probe.dragging || document.hidden || $("livepage").hidden) return;
     this.busy = true;
     this.dirty = false;
-    const mark = { mark: this.onMark }, q = `sys=${this.spanOf || this.sys}&${this.span ? `from=${this.span[0]}&to=${this.span[1]}` : `last=${$("range").value}`}`;
+    const mark = { mark: this.onMark, probe: this.probe }, q = `sys=${this.spanOf || this.sys}&${this.span ? `from=${this.span[0]}&to=${this.span[1]}` : `last=${$("range").value}`}`;
     try {
       const all = [draw($("timeline"), `/page/timeline?${q}`, mark), draw($("phases"), `/page/phases?${this.after ? `from=${this.after[0]}&to=${this.after[1]}` : ""}`)];
       if ($("memorybox").open) {
@@ -87,13 +113,15 @@ function heights(id, o) {
 // option, and to a click on a mark.
 export async function draw(e, url, how = {}) {
   const high = how.high ?? (e.id === "timeline" ? (innerWidth < 760 ? 420 : innerHeight < 960 ? 370 : 500) : 0);
+  await library;
   url += `&w=${Math.floor((e.clientWidth || e.parentElement.clientWidth) / 20) * 20}&h=${high}`;
   if (!window.echarts) return picture(e, url);
   const r = await fetch(`${url}&format=option`).catch(() => null);
   if (!r?.ok) return;
   if (e.hidden = r.status === 204) return; // there is nothing of the kind
   const o = JSON.parse(onGround(await r.text()));
-  e.style.height = `${high || (how.bar ? 82 + how.bar * Math.max(o.yAxis?.[0]?.data?.length || 0, 1) : heights(e.id, o))}px`;
+  const below = how.probe?.dress(o) || 0;
+  e.style.height = `${(high || (how.bar ? 82 + how.bar * Math.max(o.yAxis?.[0]?.data?.length || 0, 1) : heights(e.id, o))) - below}px`;
   let c = window.echarts.getInstanceByDom(e);
   if (!c) {
     e.replaceChildren();
@@ -104,37 +132,26 @@ export async function draw(e, url, how = {}) {
   }
   o.backgroundColor = "transparent";
   o.animation = false; // it is drawn three times a second, and on paper half a movement would be no chart
-  o.tooltip = { ...o.tooltip, confine: true, extraCssText: "max-width: 100%; white-space: normal" }; // on a phone a line may be longer than the chart is wide
-  if (o.series?.some((s) => s.type === "line")) o.tooltip.formatter = (at) => tip(o, [at].flat());
-  o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4 };
+  if (!how.probe) o.tooltip = { ...o.tooltip, confine: true, extraCssText: "max-width: 100%; white-space: normal" }; // on a phone a line may be longer than the chart is wide
+  if (!how.probe && o.series?.some((s) => s.type === "line")) o.tooltip.formatter = (at) => tip(o, [at].flat());
+  if (!how.probe) o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4 };
   if (o.grid?.length) for (const y of o.yAxis) if (y.type === "category") y.nameTextStyle = { align: "left" }; else if (y.name) Object.assign(y, { nameGap: 17, nameTextStyle: { align: "left", padding: [0, 0, 0, -54] } }); // not out of the picture
-  if (o.grid?.length > 1) o.axisPointer = { link: [{ xAxisIndex: "all" }] };
+  if (!how.probe && o.grid?.length > 1) o.axisPointer = { link: [{ xAxisIndex: "all" }] };
   written(o);
   for (const { axisLabel: l } of [o.xAxis || []].flat()) if (l?.texts) { const { texts, customValues: at } = l; l.formatter = (v) => texts[at.indexOf(v)] ?? v; } // the axis' own ticks, in full
   how.dress?.(o);
+  // What the library tells at a point it tells again after a drawing, and fails if the line is gone.
+  const lines = JSON.stringify((o.series || []).map((s) => s.name));
+  if (e.lines && e.lines !== lines) c.dispatchAction({ type: "hideTip" });
+  e.lines = lines;
   c.setOption(o, { replaceMerge: ["series", "xAxis", "yAxis", "grid"] });
+  how.probe?.drawn(e, c, o);
 }
 
-// tip says what is under the pointer: where it is on X, and each line's value with its axis' name.
-function tip(o, at) {
-  const panel = (p) => o.series[p.seriesIndex]?.yAxisIndex || 0;
-  const rows = at.filter((p) => Array.isArray(p.value) && typeof p.value[1] === "number").sort((a, b) => panel(a) - panel(b));
-  if (!rows.length) return el("div", {}, at[0]?.name || "");
-  const x = titleOf(o.xAxis.at(-1));
-  return el("div", {}, el("div", {}, `${x.name} ${number(rows[0].value[0])} ${x.unit}`), ...rows.map((p) => {
-    const y = titleOf(o.yAxis[panel(p)]), dot = el("span", { class: "dot" });
-    dot.style.background = p.color; // a style attribute would be against the content policy
-    return el("div", {}, dot, `${p.seriesName}: ${o.yAxis.length > 1 ? `${y.name} ` : ""}`, el("b", {}, number(p.value[1])), ` ${y.unit}${p.name ? `, ${p.name}` : ""}`);
-  }));
-}
-
-// titleOf takes an axis' title, name (unit), apart; where the axis begins is left out.
-function titleOf(axis) {
-  const [, name, unit] = (axis.name || "").match(/^(.*?)(?: \((.*?)\))?(?:, axis from .*|, log scale)?$/) || [];
-  return { name: name || "", unit: unit || "" };
-}
-
-const number = (v) => String(Number.isInteger(v) ? v : Math.abs(v) >= 1e5 ? Math.round(v) : Number(v.toPrecision(5)));
+// A finger never leaves a chart: what was told at a point goes with the next touch elsewhere.
+document.addEventListener("pointerdown", (p) => {
+  for (const e of document.querySelectorAll(".chart")) if (!e.contains(p.target)) window.echarts?.getInstanceByDom(e)?.dispatchAction({ type: "hideTip" });
+});
 
 // written makes words on bars and beside points readable: on a bar dark or
 // white, whichever has the higher contrast; beside a point with a rim, for lines

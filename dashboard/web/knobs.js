@@ -9,7 +9,8 @@ export class Knobs {
   constructor() {
     Object.assign(this, { root: $("knobs"), sys: "a", list: [], by: new Map(), undo: null, down: [], shown: "", staged: {}, whole: false });
     $("find").oninput = () => { this.draw(); if ($("find").value) this.wantWhole(); };
-    for (const type of ["pointerleave", "focusout"]) this.root.addEventListener(type, () => $("knob").classList.remove("long"));
+    $("left").addEventListener("pointerleave", () => this.short());
+    $("left").addEventListener("focusout", (e) => { if (!$("left").contains(e.relatedTarget)) this.short(); });
     for (const type of ["focusin", "pointerover"]) this.root.addEventListener(type, (e) => this.about(e.target.closest("[data-knob]")?.dataset.knob));
   }
   async refresh() {
@@ -20,6 +21,7 @@ export class Knobs {
     this.undo = Object.keys(k.undo || {}).length ? k.undo : null;
     this.down = k.down || [];
     this.version = k.version;
+    this.transactions = k.transactions;
     if (this.stagedFor !== this.sys) this.staged = {}; // another system was chosen
     this.stagedFor = this.sys;
     this.draw();
@@ -41,7 +43,7 @@ export class Knobs {
     if (this.root.contains(typing) && typing.matches("input[type=number],input[type=text]") && typing.dataset.dirty) return;
     const want = $("find").value.trim().toLowerCase();
     const match = (k) => !want || `${k.name} ${k.label} ${k.doc}`.toLowerCase().includes(want);
-    const list = this.list.filter(match), groups = [];
+    const list = this.list.filter(match), groups = [], idle = (k) => this.idle(k);
     const changed = this.list.filter((k) => k.changed && match(k));
     if (changed.length) groups.push({ kind: "changed", knobs: changed.filter((k) => !k.follows), follow: changed.filter((k) => k.follows).length });
     const other = list.filter((k) => isHardware(k) && !k.changed && k.value !== k.default);
@@ -57,7 +59,10 @@ export class Knobs {
       if (!g) groups.push(g = { kind, name, knobs: [] });
       g.knobs.push(k);
     }
-    groups.sort((a, b) => (a.kind === "fixed") - (b.kind === "fixed"));
+    // What does nothing under this spec is out of the way, group by group, below what does.
+    const rank = (g) => g.kind === "fixed" ? 2 : !want && (g.kind === "live" && g.knobs.every(idle) || g.kind === "phases" && !g.rows.some((r) => r.knob.active)) ? 1 : 0;
+    for (const g of groups) g.rank = rank(g);
+    groups.sort((a, b) => a.rank - b.rank);
     if (!groups.length) groups.push({ kind: "none" });
     keyed(this.root, groups, (g) => g.kind + (g.name || ""), (g, was) => this[g.kind](g, was));
   }
@@ -69,7 +74,8 @@ export class Knobs {
     const rows = this.list.filter((k) => k.name.startsWith("phase.")).map((knob) => ({ knob, opts: columns.map((c) => this.by.get(`opt.${knob.name.slice(6)}.${c}`)) }));
     return rows.length ? { kind: "phases", rows } : null;
   }
-  phases(g) {
+  phases(g, was) {
+    if (g.rank) return this.fold("Phases of a transaction", g.rows.flatMap((r) => [r.knob, ...r.opts.filter(Boolean)]), was);
     const heads = columns.map((c) => this.by.get(`opt.${c}`)).map((k, i) => el("th", { scope: "col", title: k?.label, "data-knob": k?.name }, columns[i].toUpperCase()));
     return el("fieldset", {}, el("legend", {}, "Phases of a transaction"), el("table", { class: "board" },
       el("thead", {}, el("tr", {}, el("td"), el("td"), ...heads)),
@@ -96,12 +102,17 @@ export class Knobs {
   }
   // takeBack sets knobs; if one of them is fixed while the system runs, that takes a reset.
   takeBack(values, resets) { return resets ? this.restart(values) : this.set(values); }
-  // live puts those that do nothing now out of the way.
   live(g, was) {
-    const idle = (k) => !k.active && !this.needs(k), idles = g.knobs.filter(idle);
-    const open = was?.querySelector("details")?.open || $("find").value.trim() !== "";
-    return el("fieldset", {}, el("legend", {}, g.name), ...g.knobs.filter((k) => !idle(k)).map((k) => this.row(k)),
-      idles.length > 0 && el("details", { open }, el("summary", {}, `${idles.length} without effect now`), ...idles.map((k) => this.row(k))));
+    const idles = g.knobs.filter((k) => this.idle(k));
+    if (g.rank) return this.fold(g.name, idles, was);
+    return el("fieldset", {}, el("legend", {}, g.name), ...g.knobs.filter((k) => !this.idle(k)).map((k) => this.row(k)), this.fold("", idles, was?.querySelector("details")));
+  }
+  idle(k) { return !k.active && !this.needs(k); }
+  // fold has the knobs of a group that have no effect, each with its reason.
+  fold(name, knobs, was) {
+    if (!knobs.length) return;
+    const says = `${knobs.length === 1 ? "1 knob has" : `${knobs.length} knobs have`} no effect here`;
+    return el("details", { class: "idle", open: was?.open || $("find").value.trim() !== "" }, el("summary", {}, name ? `${name}: ${says}` : says), ...knobs.map((k) => this.row(k)));
   }
   fixed(g, was) {
     const open = was?.open || $("find").value.trim() !== "";
@@ -109,7 +120,7 @@ export class Knobs {
     this.offer();
     const numbers = g.knobs.filter(isHardware), idles = g.knobs.filter((k) => !k.active && !isHardware(k));
     return el("details", { open, class: "fixed" }, el("summary", {}, g.name), el("p", { class: "hint" }, "Change them and begin again at 0 with the same seed."), el("div", { class: "go" }, go, leave), ...g.knobs.filter((k) => k.active && !isHardware(k)).map((k) => this.row(k)),
-      idles.length > 0 && el("details", { open: $("find").value.trim() !== "" }, el("summary", {}, `${idles.length} without effect now`), ...idles.map((k) => this.row(k))),
+      this.fold("", idles, was?.querySelector(".idle")),
       this.numbers(numbers, was));
   }
   // numbers are those of the profile, fetched when they are asked for.
@@ -205,7 +216,7 @@ export class Knobs {
   about(name, again) {
     const k = this.by.get(name);
     if (!k) return;
-    if (!again) requestAnimationFrame(() => whole($("knob")));
+    if (!again) requestAnimationFrame(() => this.roomForHelp());
     if (name === this.shown && !again) return;
     this.shown = name;
     const facts = isOrder(k) ? "" : [k.preset !== undefined && `preset says ${text(k, k.preset)}`, `default ${text(k, k.default)}`, k.min !== undefined && k.max !== undefined && `${text(k, k.min)} to ${text(k, k.max)}`].filter(Boolean).join(" · ");
@@ -213,13 +224,17 @@ export class Knobs {
       !k.active && el("p", { class: "why" }, `Without effect now: ${k.inactive_because}`),
       k.auto && el("p", { class: "why" }, `Now ${k.auto.primitive}: ${k.auto.because}`), el("p", { class: "hint" }, facts)].filter(Boolean));
   }
-}
 
-// whole shows a help text that is longer than its place over what is beside it, while the
-// pointer or the focus is on its knob.
-function whole(e) {
-  e.classList.remove("long");
-  e.classList.toggle("long", e.scrollHeight > e.clientHeight);
+  // roomForHelp makes room for a help text that is longer than its place: upwards, no further than the knob that it is about, and
+  // never over the charts. What does not fit scrolls.
+  roomForHelp() {
+    const box = $("knob"), row = this.root.querySelector(`[data-knob="${this.shown}"]:is(:hover, :focus-within)`);
+    this.short();
+    if (!row || innerWidth <= 760 || box.scrollHeight <= box.clientHeight) return;
+    const most = $("left").getBoundingClientRect().bottom - row.getBoundingClientRect().bottom - 6;
+    box.style.height = `${Math.max(box.offsetHeight, Math.min(box.scrollHeight + 4, most))}px`;
+  }
+  short() { $("knob").style.height = ""; }
 }
 
 // A crash is taken back by a restart.
