@@ -29,7 +29,7 @@ space := $(subst ,, )
 digests = ^TestGoldenDigests$$/^($(subst +,[+],$(subst $(space),|,$(strip $(1)))))$$
 
 .DEFAULT_GOAL := help
-.PHONY: help planted run test check lint notebook bench pgo soak fit identify predictions build generate goversion deps assets system invariants race arm64 proven clean
+.PHONY: help planted run test check lint notebook bench pgo soak fit identify predictions gallery build generate goversion deps assets system invariants race arm64 proven clean
 
 help:
 	@echo "make run       build and start the live cluster with the page on http://127.0.0.1:7070"
@@ -38,6 +38,7 @@ help:
 	@echo "make notebook  install the kernel and start Jupyter in notebooks/"
 	@echo "make bench     the benchmarks of the handbook, peers included"
 	@echo "make fit       fit the fitted numbers of PROFILE (val) to the calibration table"
+	@echo "make gallery      compute all figures at quick scale and record them (FIGURE=4-9a: one)"
 	@echo "make predictions  compute the thesis's numbers of systems anew and record them (CHAPTER=4, SCALE=quick)"
 	@echo "make pgo       record anew the profile that the programs are built with"
 	@echo "make proven    golden systems, and the note that results of before are valid still"
@@ -168,6 +169,13 @@ SCALE ?= quick
 predictions: build
 	$(BIN)/drtmx predict --run $(if $(BAND),--band) --chapter $(CHAPTER) --scale $(SCALE) --record notebooks/figures/prediction/recorded.json
 	UPDATE=1 $(GO) test ./notebooks/figures -count=1 -run TestCountsInHandbook
+
+# What the gallery shows before anything is computed: all figures at quick scale, or those of FIGURE. Runs that the run store has are
+# not made again; an interrupt leaves the figures that are done. It takes two cores for an hour or so.
+FIGURE ?= all
+gallery: build
+	$(BIN)/drtmx figure $(FIGURE) --record notebooks/figures/record/quick >$(BIN)/gallery.txt
+	$(GO) test ./notebooks/figures -count=1 -run TestRecord
 
 clean:
 	rm -rf $(BIN)

@@ -73,7 +73,7 @@ var rows = [][]string{
 	{"notebooks/figures/published"},
 	{"notebooks/figures/figure"},
 	{"notebooks/figures/chapter2", "notebooks/figures/chapter3", "notebooks/figures/chapter4", "notebooks/figures/chapter5"},
-	{"notebooks/figures/page"},
+	{"notebooks/figures/page", "notebooks/figures/record"},
 	{"notebooks/figures"},
 	{"notebooks/figures/calibration", "notebooks/figures/gallery"},
 	{"cluster/drtmx", "engine/planted", "kernel"},

@@ -28,21 +28,38 @@ type figureRow struct {
 	Sketch string `json:"sketch"`          // tells the versions of its small picture apart
 	// Claims is what became of them, nil before the figure was computed.
 	Claims *job.Verdicts `json:"claims,omitempty"`
+	Made   *made         `json:"made,omitempty"` // of one that was computed before
+}
+
+// made is when and by which code a figure was computed before this program began.
+type made struct {
+	Text    string `json:"text"`
+	Differs bool   `json:"differs"` // from what this program would compute
+}
+
+func madeOf(m *job.Made) *made {
+	if m == nil {
+		return nil
+	}
+	return &made{m.String(), m.Differs}
 }
 
 // figures is the list.
 func (p *page) figures(w http.ResponseWriter, _ *http.Request) {
 	rows := []figureRow{}
 	for _, info := range p.source.Figures() {
-		s, err := p.source.Figure(info.ID)
+		s, err := p.source.FigureBrief(info.ID)
 		if err != nil {
 			fail(w, err)
 			return
 		}
 		row := figureRow{FigureInfo: info, Sketch: p.stampOf(&s)}
 		if s.Base != nil {
-			v := s.Base.Figure.Verdicts()
-			row.Claims = &v
+			row.Claims, row.Made = s.Base.Claims, madeOf(s.Base.Made)
+			if row.Claims == nil {
+				v := s.Base.Figure.Verdicts()
+				row.Claims = &v
+			}
 		}
 		switch {
 		case s.Running != nil:
@@ -61,6 +78,7 @@ func (p *page) figures(w http.ResponseWriter, _ *http.Request) {
 // runs.
 type drawnFigure struct {
 	N          int             `json:"n"`
+	Made       *made           `json:"made,omitempty"`
 	Name       string          `json:"name"` // the knobs that were changed
 	Scale      string          `json:"scale"`
 	Scope      string          `json:"scope"`
@@ -105,7 +123,7 @@ func decode(r *job.FigureRun) (d drawnFigure, err error) {
 		return d, err
 	}
 	err = json.Unmarshal(text, &d)
-	d.N, d.Name, d.Results = r.N, settings(r.Set), len(d.Runs)
+	d.N, d.Name, d.Results, d.Made = r.N, settings(r.Set), len(d.Runs), madeOf(r.Made)
 	for i := range d.Series {
 		if d.Series[i].Points == nil { // the page counts on a list
 			d.Series[i].Points = []drawnPoint{}

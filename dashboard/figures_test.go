@@ -72,6 +72,8 @@ func (f *figureSource) Figure(id string) (job.FigureState, error) {
 	return f.state, nil
 }
 
+func (f *figureSource) FigureBrief(id string) (job.FigureState, error) { return f.Figure(id) }
+
 func (f *figureSource) Sketch(string) (string, error) {
 	if f.state.Base != nil {
 		return f.state.Base.Figure.Sketch(), nil

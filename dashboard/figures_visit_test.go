@@ -120,6 +120,8 @@ func (inventor) Parts(id string, f job.Figure) []job.FigurePart {
 	return []job.FigurePart{{Name: "make", Title: "To make it again", HTML: `<h3>On the command line</h3><pre>drtmx figure ` + id + `</pre>`}}
 }
 
+func (inventor) Known(string) (job.KnownFigure, bool) { return job.KnownFigure{}, false }
+
 func (inventor) Check(_, _ string, set experiment.Knobs) error {
 	_, err := browserSpec.With(set)
 	return err

@@ -50,6 +50,7 @@ type Source interface {
 	Staleness(ctx context.Context, sys string) (agent.Staleness, error)
 	Figures() []job.FigureInfo
 	Figure(id string) (job.FigureState, error)
+	FigureBrief(id string) (job.FigureState, error)
 	Sketch(id string) (string, error)
 	FigureParts(id string) ([]job.FigurePart, error)
 	Sweep(sys string) (job.SweepState, error)

@@ -30,6 +30,8 @@ func (recorder) Parts(_ string, f job.Figure) []job.FigurePart {
 	return f.(*recordedFigure).parts()
 }
 
+func (recorder) Known(string) (job.KnownFigure, bool) { return job.KnownFigure{}, false }
+
 func (recorder) Check(_, _ string, _ experiment.Knobs) error { return nil }
 
 func (recorder) Run(context.Context, string, string, experiment.Knobs, job.FigureReport) (job.Figure, error) {

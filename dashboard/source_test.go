@@ -127,6 +127,8 @@ func (f *fakeSource) Session(_ context.Context, sys string) ([]byte, error) {
 
 func (f *fakeSource) Figures() []job.FigureInfo { return nil }
 
+func (f *fakeSource) FigureBrief(id string) (job.FigureState, error) { return f.Figure(id) }
+
 func (f *fakeSource) Figure(id string) (job.FigureState, error) {
 	return job.FigureState{}, &job.NoFigureError{ID: id}
 }

@@ -26,7 +26,7 @@ func TestGalleryIsInterrupted(t *testing.T) {
 		defer interrupt()
 		var o, e bytes.Buffer
 		done := make(chan int, 1)
-		go func() { done <- runUntil(ctx, []string{"figure", "all", "--html", dir}, &o, &e) }()
+		go func() { done <- runUntil(ctx, []string{"figure", "all", "--html", dir, "--anew"}, &o, &e) }()
 		for end := time.Now().Add(2 * time.Minute); !strings.Contains(index(), "<p>"+figures+" of "); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("no %s figures after two minutes", figures)
@@ -55,6 +55,35 @@ func TestGalleryIsInterrupted(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, ".new-*")); err != nil || len(left) > 0 {
 		t.Errorf("left over: %v %v", left, err)
+	}
+}
+
+// TestGalleryIsFullAtOnce: what is recorded is written without a run, with its date and code.
+func TestGalleryIsFullAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws all figures; not in short mode")
+	}
+	dir := filepath.Join(t.TempDir(), "gallery")
+	ctx, interrupt := context.WithTimeout(context.Background(), time.Minute)
+	defer interrupt()
+	var o, e bytes.Buffer
+	done := make(chan int, 1)
+	go func() { done <- runUntil(ctx, []string{"figure", "all", "--html", dir}, &o, &e) }()
+	const last = "5-hybrid-b" // behind figures of which each would take minutes
+	for there := false; !there; time.Sleep(20 * time.Millisecond) {
+		_, err := os.Stat(filepath.Join(dir, last+".svg"))
+		if there = err == nil; ctx.Err() != nil {
+			t.Fatalf("no %s.svg after a minute", last)
+		}
+	}
+	interrupt()
+	<-done
+	page, err := os.ReadFile(filepath.Join(dir, last+".html"))
+	if err != nil || !strings.Contains(string(page), "This figure was ") || !strings.Contains(string(page), " with code src-") {
+		t.Errorf("%v: %.300s", err, page)
+	}
+	if s := e.String(); !strings.Contains(s, "; recorded on ") && !strings.Contains(s, "; computed on ") {
+		t.Errorf("something was computed: %s", s)
 	}
 }
 

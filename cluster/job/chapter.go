@@ -12,7 +12,7 @@ type ChapterOrder struct {
 	Scale   string `json:"scale"`
 }
 
-// StartChapter computes what a chapter lacks at a scale, one figure after the other in
+// StartChapter computes what a chapter lacks at a scale, or other code has made, one figure after the other in
 // the order of the thesis. It returns the names of the tasks.
 func (j *Jobs) StartChapter(order ChapterOrder) ([]string, error) {
 	if err := defaultScale(&order.Scale); err != nil {
@@ -27,10 +27,11 @@ func (j *Jobs) StartChapter(order ChapterOrder) ([]string, error) {
 	close(ended)
 	var before <-chan struct{} = ended // of the figure before
 	for _, id := range ids {
+		j.figures.recall(id)
 		j.figures.mu.Lock()
 		base := j.figures.of(id).base
 		j.figures.mu.Unlock()
-		if base != nil && (base.Scale == order.Scale || base.Scale == "paper") { // paper scale is more than was asked for
+		if base != nil && !(base.Made != nil && base.Made.Differs) && (base.Scale == order.Scale || base.Scale == "paper") { // paper scale is more than was asked for
 			continue
 		}
 		over, err := j.startFigure(id, FigureOrder{Scale: order.Scale}, before)

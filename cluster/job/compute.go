@@ -33,6 +33,8 @@ type keptFigure struct {
 	base    *FigureRun
 	variant []FigureRun
 	latest  Figure
+	recall  *sync.Once // looks for what was computed before
+	load    func() (Figure, error)
 }
 
 // variantsKept bounds what is kept, and drawn, over one figure.
@@ -54,6 +56,17 @@ func (j *Jobs) Figure(id string) (FigureState, error) {
 	if err != nil {
 		return FigureState{}, err
 	}
+	j.figures.read(id)
+	return j.figures.state(info), nil
+}
+
+// FigureBrief is that for a list: a figure that was computed before the agent began need not have been read.
+func (j *Jobs) FigureBrief(id string) (FigureState, error) {
+	info, err := j.known(id)
+	if err != nil {
+		return FigureState{}, err
+	}
+	j.figures.recall(id)
 	return j.figures.state(info), nil
 }
 
@@ -77,9 +90,55 @@ func (j *Jobs) known(id string) (FigureInfo, error) {
 // of is what there is of a figure; d.mu is held.
 func (d *figures) of(id string) *keptFigure {
 	if d.kept[id] == nil {
-		d.kept[id] = &keptFigure{}
+		d.kept[id] = &keptFigure{recall: &sync.Once{}}
 	}
 	return d.kept[id]
+}
+
+// recall takes what was computed before, unless there is something already.
+func (d *figures) recall(id string) {
+	d.mu.Lock()
+	once := d.of(id).recall
+	d.mu.Unlock()
+	once.Do(func() { // outside of the lock: it is read from files
+		f, ok := d.runner.Known(id)
+		if !ok {
+			return
+		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if k := d.of(id); k.base == nil {
+			d.last++
+			k.base, k.load = &FigureRun{N: d.last, Scale: f.Scale, WallMS: f.WallMS, Made: f.Made, Claims: &f.Claims}, sync.OnceValues(f.Load)
+		}
+	})
+}
+
+// read reads the figure that recall has found. One that cannot be read is none.
+func (d *figures) read(id string) {
+	d.recall(id)
+	d.mu.Lock()
+	k := d.of(id)
+	base, load := k.base, k.load
+	d.mu.Unlock()
+	if base == nil || base.Figure != nil || load == nil {
+		return
+	}
+	f, err := load()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if k.base != base { // another reader, or a computation, was faster
+		return
+	}
+	if err != nil {
+		k.base, k.failed = nil, words.OneLine(err.Error())
+		return
+	}
+	whole := *base
+	whole.Figure = f
+	if k.base = &whole; k.latest == nil {
+		k.latest = f
+	}
 }
 
 func (d *figures) state(info FigureInfo) FigureState {
@@ -226,6 +285,7 @@ func (j *Jobs) Latest(id string) (Figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	j.figures.read(info.ID)
 	j.figures.mu.Lock()
 	f := j.figures.of(info.ID).latest
 	j.figures.mu.Unlock()

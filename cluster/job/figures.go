@@ -2,7 +2,9 @@ package job
 
 import (
 	"context"
+	"fmt"
 	"sync"
+	"time"
 
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
@@ -62,6 +64,8 @@ type FigureRunner interface {
 	Sketch(id string) string
 	// Parts are what is known of a figure beside its picture. f is nil before it is computed.
 	Parts(id string, f Figure) []FigurePart
+	// Known is the figure with the thesis's knobs as it was computed before the program began; false for nothing.
+	Known(id string) (KnownFigure, bool)
 	// Check says what is wrong with knobs for all runs of a figure.
 	Check(id, scale string, set experiment.Knobs) error
 	// Run computes a figure. set changes knobs of all its runs. It returns when ctx
@@ -79,6 +83,8 @@ type FigureRun struct {
 	Total  int              `json:"total"`
 	WallMS int64            `json:"wall_ms"`          // until it was there; runs that are known take no time
 	Figure Figure           `json:"figure,omitempty"` // what there is, nil before the first run has ended
+	Made   *Made            `json:"made,omitempty"`   // nil: by this program
+	Claims *Verdicts        `json:"-"`                // of a known one whose figure has not been read yet
 }
 
 // FigureState is what an agent has of a figure.
@@ -106,4 +112,36 @@ func registered() FigureRunner {
 	given.mu.Lock()
 	defer given.mu.Unlock()
 	return given.runner
+}
+
+// KnownFigure is a figure that was computed before the program began: what a list shows of it, and the figure itself when it is asked for.
+type KnownFigure struct {
+	Scale  string
+	WallMS int64
+	Claims Verdicts
+	Made   *Made
+	Load   func() (Figure, error)
+}
+
+// Made is when and by which code a figure was computed that was there before the program began.
+type Made struct {
+	At   time.Time `json:"at"`
+	Code string    `json:"code"`
+	// Kept says that the user's run store has it; else it is recorded in the repository.
+	Kept bool `json:"kept,omitempty"`
+	// Differs says that this program would compute it with other code, or from other runs.
+	Differs bool `json:"differs"`
+}
+
+// String is that in words.
+func (m *Made) String() string {
+	how := "recorded"
+	if m.Kept {
+		how = "computed"
+	}
+	text := fmt.Sprintf("%s on %s with code %s", how, m.At.UTC().Format("2 January 2006"), m.Code)
+	if m.Differs {
+		return text + ", and this program has other code"
+	}
+	return text + ", which this program has too"
 }

@@ -41,7 +41,10 @@ func (f *fakeFigure) Result(run int) *result.Result {
 }
 
 // fakeFigures has a figure of three runs, each of which ends when it is told to.
-type fakeFigures struct{ next chan error }
+type fakeFigures struct {
+	next  chan error
+	known map[string]job.KnownFigure
+}
 
 func (f fakeFigures) List() []job.FigureInfo {
 	return []job.FigureInfo{{ID: "2-4a", Title: "x", Chapter: 2, Section: "2.2.4", State: "ok"}, {ID: "2-4b", Title: "y", Chapter: 2, Section: "2.2.4", State: "ok"}}
@@ -54,6 +57,11 @@ func (f fakeFigures) Parts(_ string, of job.Figure) []job.FigurePart {
 		return computed.parts()
 	}
 	return []job.FigurePart{{Name: "make", HTML: "planned"}}
+}
+
+func (f fakeFigures) Known(id string) (job.KnownFigure, bool) {
+	r, ok := f.known[id]
+	return r, ok
 }
 
 func (f fakeFigures) Check(_, _ string, set experiment.Knobs) error {
@@ -97,7 +105,7 @@ type figureReader struct {
 }
 
 func newFigureReader(t *testing.T) *figureReader {
-	f := fakeFigures{make(chan error)}
+	f := fakeFigures{next: make(chan error), known: map[string]job.KnownFigure{}}
 	a := agenttest.New(t, agent.Options{Paused: true}, systemtest.Options{})
 	j := job.With(a, f)
 	s := served(t, j, Options{})

@@ -120,7 +120,7 @@ export class Figures {
     $("figurefailed").hidden = !f.failed;
     $("figurefailed").textContent = f.failed ? `The latest computation failed: ${f.failed}` : "";
     const d = f.drawn[0];
-    $("figurecaption").textContent = !d ? r ? "" : "Not computed yet." : caption(d);
+    $("figurecaption").textContent = !d ? r ? "" : "Not computed yet." : `${caption(d)}${d.made ? `; ${d.made.text}${d.made.differs ? ". Compute again to have it with that." : ""}` : ""}`;
   }
   async compute(set) {
     const scale = Object.keys(set).length && this.now?.drawn[0]?.scale || $("scale").value;
@@ -312,6 +312,6 @@ const number = (v) => String(Number.isInteger(v) ? v : Math.abs(v) >= 1e4 ? Math
 const place = (d, p) => `${number(p.x)} ${d.x.unit || ""}`.trim();
 const span = (r) => `${{ "at most": "≤", "at least": "≥" }[r.bound] || ""}${r.from === r.to ? number(r.to) : `${number(r.from)} to ${number(r.to)}`}`;
 const lasting = (ms) => ms < 9500 ? `${(ms / 1000).toFixed(1)} s` : ms < 99000 ? `${Math.round(ms / 1000)} s` : ms < 7200e3 ? `${Math.round(ms / 60e3)} minutes` : `${Math.round(ms / 3600e3)} hours`;
-const status = (f) => ({ computed: `✓ ${[f.scale === "paper" && "paper", f.wall_ms >= 100 && lasting(f.wall_ms)].filter(Boolean).join(", ")}`, running: f.total ? `${f.done} of ${f.total}` : f.waits ? "waits" : "begins", failed: "✗ failed" })[f.status] || "–";
+const status = (f) => ({ computed: `✓ ${[f.scale === "paper" && "paper", f.made ? f.made.differs && "other code" : f.wall_ms >= 100 && lasting(f.wall_ms)].filter(Boolean).join(", ")}`, running: f.total ? `${f.done} of ${f.total}` : f.waits ? "waits" : "begins", failed: "✗ failed" })[f.status] || "–";
 const caption = (d) => d.form === "dots" ? `as they are recorded, as ratios by what is published; ${d.note}` : d.computed ? `${d.scale} scale, computed without a run from ${d.computed.of}` : `${d.scale} scale, values ${d.scope === "cluster" ? "of the whole cluster" : `per ${d.scope}`}${d.form === "curves" ? ", coroutines per thread at the points" : ""}${d.note ? `; ${d.note}` : ""}${gap(d)}${d.structure ? `; structure: ${d.structure}` : ""}`;
 const gap = (d) => d.paper_gap_at ? `; ${d.paper_gap_at.series}${barred(d) ? "" : ` at ${number(d.paper_gap_at.x)} ${d.x.unit}`} is ${Math.abs(100 * d.paper_gap).toFixed(1)} % ${d.paper_gap < 0 ? "below" : "above"} paper scale's` : "";

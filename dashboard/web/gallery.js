@@ -26,12 +26,13 @@ export class Gallery {
     return el("section", { "aria-label": `chapter ${n}` },
       el("div", { class: "head" }, el("h2", {}, `Chapter ${n}`), going.length ? this.progress(n, going, most) : this.offer(n, figures, scale)), cards);
   }
-  // offer computes what a chapter lacks at a scale; paper scale is more than quick scale.
+  // offer computes what a chapter lacks at a scale, and what other code has made; paper scale is more than quick scale.
   offer(n, figures, scale) {
-    const computed = figures.filter((f) => f.claims && (scale === "quick" || f.scale === "paper")).length, all = figures.length;
+    const there = figures.filter((f) => f.instant || f.claims && (scale === "quick" || f.scale === "paper")), other = there.filter((f) => f.made?.differs).length;
+    const computed = there.length, all = figures.length;
     const choose = el("select", { "aria-label": `scale of chapter ${n}`, onchange: (e) => { this.scale.set(n, e.target.value); this.show(this.list); } }, ...["quick", "paper"].map((s) => el("option", { value: s, selected: s === scale }, `${s} scale`)));
-    return el("span", { class: "acts" }, computed < all && el("button", { title: `one figure after the other, at ${scale} scale`, onclick: () => call("POST", "/api/figures", { chapter: n, scale }) }, computed ? "Compute the rest" : "Compute the chapter"), choose,
-      el("span", { class: "hint" }, `${computed} of ${all} computed${scale === "paper" ? " at paper scale, which takes every core for hours" : ""}`));
+    return el("span", { class: "acts" }, (computed < all || other > 0) && el("button", { title: `one figure after the other, at ${scale} scale`, onclick: () => call("POST", "/api/figures", { chapter: n, scale }) }, computed < all ? computed ? "Compute the rest" : "Compute the chapter" : other === 1 ? "Compute that one anew" : `Compute these ${other} anew`), choose,
+      el("span", { class: "hint" }, `${computed} of ${all} computed${scale === "paper" ? " at paper scale, which takes every core for hours" : ""}${other ? `, ${other} with other code than this program has` : ""}`));
   }
   // progress counts figures, and the runs of the one that is computed.
   progress(n, going, most) {
@@ -55,7 +56,8 @@ function state(f) {
   const c = f.claims, words = [[c?.holds, "holds", "✓", "hold"], [c?.contradicted, "contradicted", "✗", "contradicted"], [c?.undecided, "undecided", "?", "undecided"]];
   const counts = words.filter(([n]) => n).map(([n, name, sign, word]) => el("span", { class: `verdict ${name}`, title: `${n} ${word}` }, `${sign} ${n}`));
   if (f.status === "failed") return ["✗ failed", ...counts];
-  if (!c) return ["not computed"];
+  if (!c) return [f.instant ? "as they are recorded" : "not computed"];
   if (f.scale === "paper") counts.push(el("span", {}, "paper scale"));
+  if (f.made?.differs) counts.push(el("span", { class: "older", title: f.made.text }, "other code"));
   return counts.length ? counts : ["computed; no claims"];
 }

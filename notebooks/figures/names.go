@@ -9,8 +9,9 @@ type (
 	Needs  = figure.Needs
 )
 
-// The scales.
+// The scales, and the form of figures that take no run.
 const (
-	Quick = figure.Quick
-	Paper = figure.Paper
+	Quick    = figure.Quick
+	Paper    = figure.Paper
+	FormDots = figure.FormDots
 )

@@ -20,6 +20,7 @@ import (
 	"drtmx/notebooks/figures/chapter5"
 	"drtmx/notebooks/figures/figure"
 	"drtmx/notebooks/figures/page"
+	"drtmx/notebooks/figures/record"
 )
 
 // byChapter are the figures of the chapters, in the order of the thesis.
@@ -158,6 +159,28 @@ func (Runner) Sketch(id string) string {
 		return ""
 	}
 	return r.Sketch()
+}
+
+// Known is the figure as it was computed before, by the user or for the repository. Of one that takes no time there is no need.
+func (Runner) Known(id string) (job.KnownFigure, bool) {
+	r, err := Find(id)
+	if err != nil || r.Definition.Form == figure.FormDots {
+		return job.KnownFigure{}, false
+	}
+	return record.Known(r)
+}
+
+// Known is what there is of a figure with the thesis's knobs before it is computed, nil for nothing.
+func Known(id string) *Figure {
+	k, ok := Runner{}.Known(id)
+	if !ok {
+		return nil
+	}
+	f, err := k.Load()
+	if err != nil { // it is computed when it is asked for
+		return nil
+	}
+	return f.(*Figure)
 }
 
 // Parts are what is known of a figure beside its picture; f is nil before it is computed.

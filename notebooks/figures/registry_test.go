@@ -1,10 +1,13 @@
 package figures
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,6 +23,7 @@ import (
 	"drtmx/engine/result"
 	"drtmx/notebooks/figures/figure"
 	"drtmx/notebooks/figures/figure/figuretest"
+	"drtmx/notebooks/figures/record"
 )
 
 // small makes the figures' systems small enough for a test of everything
@@ -430,6 +434,59 @@ func TestTablesTakeNoRun(t *testing.T) {
 		}
 		if text := f.String(); !strings.Contains(text, f.Series[0].Name) || !strings.Contains(f.SVG(), "<svg") {
 			t.Error(text)
+		}
+	}
+}
+
+// unrecorded are figures that wait for a long computation (make gallery FIGURE=ID): the gallery shows what is published of them.
+var unrecorded = []string{
+	"2-4a", "2-4b", "2-5a", "2-5b", "2-8a", "2-8b", "2-9a", "2-9b", "2-10a", "2-10b", "2-11a", "2-11b", "2-12a", "2-12b", "2-13a",
+	"2-13b", "2-18a", "2-18b", "2-19a", "2-19b", "3-3c", "3-15b", "3-16a", "3-16b", "3-18b", "3-20a", "3-20b", "3-21", "t3-3", "4-2a",
+	"4-2b", "4-3a", "4-3b", "4-4a", "4-4b", "4-5a", "4-5b", "4-6", "4-7a", "4-7b", "4-8a", "4-8b", "4-8c", "4-9a", "4-9b", "4-10a",
+	"4-10b", "4-best", "5-1a", "5-1b", "5-6b", "5-6c", "5-10a", "5-10b", "5-11a", "5-11b", "5-12a", "5-12b", "5-13a", "5-13b",
+	"5-14a", "5-14b", "5-fresh",
+}
+
+// recordedSpecs is the digest of the specs that a record is of.
+func recordedSpecs(t *testing.T, id string) string {
+	t.Helper()
+	packed, err := os.ReadFile("record/quick/" + id + ".json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var head struct{ Specs string }
+	if err := json.NewDecoder(text).Decode(&head); err != nil {
+		t.Fatal(err)
+	}
+	return head.Specs
+}
+
+// Every figure has a record, but for those that take no run, so that a gallery is full at first sight.
+func TestRecordsAreComplete(t *testing.T) {
+	for _, d := range definitions() {
+		f, err := record.Find(figure.New(d))
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", d.ID, err)
+		case d.Form == figure.FormDots || slices.Contains(unrecorded, d.ID):
+			if f != nil {
+				t.Errorf("%s is recorded: take it from the list", d.ID)
+			}
+		case f == nil:
+			t.Errorf("%s is not recorded: make gallery FIGURE=%s", d.ID, d.ID)
+		default:
+			figuretest.WellFormed(t, f.Sketch())
+			known, ok := Runner{}.Known(d.ID)
+			if !ok || f.Made == nil || f.Scale != figure.Quick || f.Partial != nil || len(f.Series) == 0 || f.Title != d.Title || f.Section != d.Section || !known.Made.Kept && known.Claims != f.Verdicts() {
+				t.Errorf("%s: %+v, %+v", d.ID, known, f)
+			}
+			if _, specs := figure.New(d).Version(figure.Quick); !f.Made.Differs && specs != recordedSpecs(t, d.ID) {
+				t.Errorf("%s takes other runs than are recorded: make gallery FIGURE=%s", d.ID, d.ID)
+			}
 		}
 	}
 }

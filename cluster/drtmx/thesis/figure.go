@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,7 @@ import (
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
-	"drtmx/notebooks/figures/figure"
+	"drtmx/notebooks/figures/record"
 )
 
 type figureFlags struct {
@@ -36,6 +37,8 @@ type figureFlags struct {
 	on                  *cluster.Lab // nil: this process
 	style               charts.Style // what width and font say
 	keep                cli.KeepFlags
+	record              string
+	anew                bool
 }
 
 func FigureCommand() *cobra.Command {
@@ -45,7 +48,7 @@ func FigureCommand() *cobra.Command {
 		Short:      "A figure or table of the thesis from runs of the simulator",
 		SuggestFor: []string{"plot", "figures", "reproduce"},
 		Long: "Computes a figure, panel by letter as 2-4a, or all of them, and measures the thesis's claims about it. Its runs are kept, so a second time is quick. The figure itself is in drtmx runs; the same one takes its place there.\n\n" +
-			"drtmx figure all --html DIR writes a gallery: a folder with an index and a page for each figure, which need no network. Pages come one by one; after an interrupt the same command goes on.",
+			"drtmx figure all --html DIR writes a gallery: a folder with an index and a page for each figure, which need no network. At quick scale it shows at once what is recorded in the program and what the run store has, each with its date and code; --anew computes all of it. Pages come one by one; after an interrupt the same command goes on.",
 		Args: cli.Exactly(1, "the id of a figure; drtmx figure list shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.figure(cmd, args[0]) },
 	}
@@ -64,6 +67,8 @@ func FigureCommand() *cobra.Command {
 	fl.StringVar(&f.width, "width", "", "make the picture as wide as `LENGTH`, such as the 84mm of a column (mm, cm, in, pt)")
 	f.lab.Add(cmd, "runs are computed by the workers")
 	fl.StringVar(&f.font, "font", "", "font of the picture: sans, serif or mono, a size, or both, as in \"serif 8pt\"")
+	fl.StringVar(&f.record, "record", "", "write what is computed at quick scale into the folder `DIR` as well, as the repository's record (make gallery)")
+	fl.BoolVar(&f.anew, "anew", false, "all --html: compute figures that are recorded or kept too")
 	f.keep.Always(cmd, "the figure")
 	list := &cobra.Command{
 		Use:   "list",
@@ -93,7 +98,7 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	if f.width+f.font != "" && f.svg+f.png+f.pdf+f.pgf+f.tikz == "" {
 		return cli.Usage("--width and --font are about a picture; name its file with --svg, --png, --pdf or --pgf")
 	}
-	if f.style, err = figure.ParseStyle(f.width, f.font); err != nil {
+	if f.style, err = parseStyle(f.width, f.font); err != nil {
 		return err
 	}
 	set, err := cli.SetFlags(f.set)
@@ -130,6 +135,9 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 		if err := f.foresee(cmd, ids, set); err != nil {
 			return err
 		}
+	}
+	if f.record != "" && (f.scale != figures.Quick || len(set) > 0 || f.band) {
+		return cli.Usage("--record is about figures as they are at quick scale; leave out --set, --scale and --band")
 	}
 	if whole {
 		return f.gallery(cmd, set)
@@ -199,7 +207,9 @@ func (f *figureFlags) compute(cmd *cobra.Command, ids []string, set experiment.K
 			if err != nil {
 				return nil, err
 			}
-			fig.Keep(f.keep.Note)
+			if err := f.finish(r, fig); err != nil {
+				return nil, err
+			}
 			done = append(done, fig)
 		}
 		return done, nil
@@ -222,10 +232,11 @@ func (f *figureFlags) compute(cmd *cobra.Command, ids []string, set experiment.K
 			if err == nil {
 				done[i], err = compute(ctx, r, f.scale, set, f.banded(r, set, false), func(done, total int) { shares.set(i, done, total) })
 			}
+			if err == nil {
+				err = f.finish(r, done[i])
+			}
 			if errs[i] = err; err != nil {
 				cancel()
-			} else {
-				done[i].Keep(f.keep.Note)
 			}
 		})
 	}
@@ -236,6 +247,18 @@ func (f *figureFlags) compute(cmd *cobra.Command, ids []string, set experiment.K
 		}
 	}
 	return done, ctx.Err()
+}
+
+// finish keeps a figure, and records it if that is wanted.
+func (f *figureFlags) finish(r *figures.Recipe, fig *figures.Figure) error {
+	fig.Keep(f.keep.Note)
+	if f.record == "" || fig.Form == figures.FormDots { // what is recorded has no record
+		return nil
+	}
+	if err := record.Write(f.record, r, fig, time.Now()); err != nil {
+		return fmt.Errorf("%s: %w", f.record, err)
+	}
+	return nil
 }
 
 // shares are how far each of several works is.

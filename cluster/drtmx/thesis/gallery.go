@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,9 +30,16 @@ func (f *figureFlags) gallery(cmd *cobra.Command, set experiment.Knobs) error {
 	if err != nil {
 		return err
 	}
-	done := []*figures.Figure{}
+	list := figures.List()
+	done, err := f.known(cmd, g, list, set)
+	if err != nil {
+		return err
+	}
 	var failed []string
-	for i, x := range figures.List() {
+	for i, x := range list {
+		if slices.ContainsFunc(done, func(fig *figures.Figure) bool { return fig.ID == x.ID }) {
+			continue
+		}
 		fig, err := f.next(cmd, g, i, x, set)
 		if errors.Is(err, context.Canceled) {
 			there, all := g.Count()
@@ -46,7 +54,6 @@ func (f *figureFlags) gallery(cmd *cobra.Command, set experiment.Knobs) error {
 			}
 			continue
 		}
-		fig.Keep(f.keep.Note)
 		if err := g.Add(fig); err != nil {
 			return err
 		}
@@ -64,6 +71,44 @@ func (f *figureFlags) gallery(cmd *cobra.Command, set experiment.Knobs) error {
 	return errors.Join(err, checked(done))
 }
 
+// known writes the figures that were computed before, and those that take no time, unless all are wanted anew.
+func (f *figureFlags) known(cmd *cobra.Command, g *gallery.Gallery, list []job.FigureInfo, set experiment.Knobs) ([]*figures.Figure, error) {
+	done := []*figures.Figure{}
+	if f.anew || f.record != "" || f.band || f.scale != figures.Quick || len(set) > 0 {
+		return done, nil
+	}
+	for i, x := range list {
+		if err := cmd.Context().Err(); err != nil {
+			return nil, err
+		}
+		fig := figures.Known(x.ID)
+		if x.Instant {
+			var err error
+			if fig, err = f.next(cmd, g, i, x, set); err != nil {
+				return nil, err
+			}
+		} else if fig == nil || fig.Scale != f.scale {
+			continue
+		} else {
+			f.report(cmd, len(list), i, fig)
+		}
+		if err := g.Add(fig); err != nil {
+			return nil, err
+		}
+		done = append(done, fig)
+	}
+	return done, nil
+}
+
+// report says what became of the i-th figure.
+func (f *figureFlags) report(cmd *cobra.Command, all, i int, fig *figures.Figure) {
+	v, how := fig.Verdicts(), ""
+	if fig.Made != nil {
+		how = "; " + fig.Made.String()
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%3d of %d  %-14s %7.1f s  %d hold, %d contradicted, %d undecided%s\n", i+1, all, fig.ID, float64(fig.WallMS)/1000, v.Holds, v.Contradicted, v.Undecided, how)
+}
+
 // next computes the i-th figure, and says what became of it.
 func (f *figureFlags) next(cmd *cobra.Command, g *gallery.Gallery, i int, x job.FigureInfo, set experiment.Knobs) (*figures.Figure, error) {
 	_, all := g.Count()
@@ -75,7 +120,9 @@ func (f *figureFlags) next(cmd *cobra.Command, g *gallery.Gallery, i int, x job.
 	if err != nil {
 		return nil, err
 	}
-	v := fig.Verdicts()
-	fmt.Fprintf(cmd.ErrOrStderr(), "%3d of %d  %-14s %7.1f s  %d hold, %d contradicted, %d undecided\n", i+1, all, x.ID, float64(fig.WallMS)/1000, v.Holds, v.Contradicted, v.Undecided)
+	if err := f.finish(r, fig); err != nil {
+		return nil, err
+	}
+	f.report(cmd, all, i, fig)
 	return fig, nil
 }

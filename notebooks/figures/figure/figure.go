@@ -3,6 +3,7 @@ package figure
 import (
 	"strings"
 
+	"drtmx/cluster/job"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -42,6 +43,9 @@ type Figure struct {
 	BandFactor float64 `json:"band_factor,omitempty"`
 	// BandCosts say which costs a band is about, and how far they go.
 	BandCosts []string `json:"band_costs,omitempty"`
+
+	// Made is of a figure that was computed before the program began.
+	Made *job.Made `json:"made,omitempty"`
 
 	recipe *Recipe // that computed it
 }

@@ -28,7 +28,7 @@ func (f *Figure) Keep(note string) {
 // kept is the figure without its runs, which are points of the store.
 func (f *Figure) kept() (keep.FigureRecord, error) {
 	bare := *f
-	bare.Runs = []*result.Result{}
+	bare.Runs, bare.Made = []*result.Result{}, nil
 	out := keep.FigureRecord{ID: f.ID, Scale: f.Scale, Set: f.Set, WallMS: f.WallMS, Runs: f.Runs}
 	v := f.Verdicts()
 	out.About = fmt.Sprintf("claims hold %d, contradicted %d, undecided %d", v.Holds, v.Contradicted, v.Undecided)
@@ -36,11 +36,18 @@ func (f *Figure) kept() (keep.FigureRecord, error) {
 		out.Variant = "band"
 	}
 	out.Document = bare
-	bare.WallMS = 0
-	same, err := json.Marshal(&bare)
-	sum := sha256.Sum256(same)
-	out.Digest = hex.EncodeToString(sum[:8])
+	var err error
+	out.Digest, err = f.Digest()
 	return out, err
+}
+
+// Digest is over all that the figure says, but for its runs and for how long it took.
+func (f *Figure) Digest() (string, error) {
+	bare := *f
+	bare.Runs, bare.Made, bare.WallMS = []*result.Result{}, nil, 0
+	text, err := json.Marshal(&bare)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8]), err
 }
 
 // Read is a figure of the recipe from its JSON.

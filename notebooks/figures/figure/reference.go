@@ -27,8 +27,8 @@ type Reference struct {
 	// and To are where it would put the other line.
 	Relative string `json:"relative_to,omitempty"`
 
-	label string // what stands at the mark; "": the number
-	Part  string `json:"-"` // of a stacked bar
+	Label string `json:"label,omitempty"` // what stands at the mark; "": the number
+	Part  string `json:"part,omitempty"`  // of a stacked bar
 }
 
 // expected says that a claim is a number of Y: of a line at x, or, for NaN, of its
@@ -116,8 +116,8 @@ func (f *Figure) reference(p *published.Row) (Reference, bool) {
 
 // Mark is what stands at the mark: the number and its section.
 func (r *Reference) Mark(x Axis) string {
-	if r.label != "" {
-		return r.label
+	if r.Label != "" {
+		return r.Label
 	}
 	number := ""
 	switch {

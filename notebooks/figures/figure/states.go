@@ -96,7 +96,7 @@ func (e *expected) referencePoint(f *Figure) (Reference, bool) {
 	if e.ofBelow {
 		name, base, own, value = e.Below, e.Above, e.B, e.A.Y/e.back(e.published)
 	}
-	r := Reference{Series: name, Relative: base, label: e.short(base)}
+	r := Reference{Series: name, Relative: base, Label: e.short(base)}
 	for _, s := range f.Series {
 		if s.Name != name {
 			continue

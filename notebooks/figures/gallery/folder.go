@@ -62,6 +62,8 @@ type state struct {
 // entry is what the index shows of a figure.
 type entry struct {
 	Code     string       `json:"code"`
+	Made     string       `json:"made,omitempty"`    // of a figure that was known before, in words
+	Differs  bool         `json:"differs,omitempty"` // other code made it, or other runs
 	WallMS   int64        `json:"wall_ms"`
 	Verdicts job.Verdicts `json:"claims"`
 	Sketch   string       `json:"sketch,omitempty"`
@@ -164,6 +166,9 @@ func (g *Gallery) Add(f *figures.Figure) error {
 		}
 	}
 	e := entry{Code: g.code(f.ID), WallMS: f.WallMS, Verdicts: f.Verdicts(), Sketch: f.Sketch()}
+	if f.Made != nil {
+		e.Code, e.Made, e.Differs = f.Made.Code, f.Made.String(), f.Made.Differs
+	}
 	g.state.Figures[f.ID] = e
 	return g.kept()
 }

@@ -40,6 +40,7 @@ type shownPage struct {
 	Before, After         *job.FigureInfo
 	Wide, Narrow          template.HTML // the picture
 	Caption, Structure    string
+	Made                  string // when and by which code it was computed before
 	Failed, Command, Code string
 	Verdicts              *job.Verdicts // nil: it is not computed
 	Files                 bool
@@ -88,6 +89,9 @@ func (g *Gallery) page(i int, f *figures.Figure, wide string) ([]byte, error) {
 	says := p.Heading + ". " + f.Caption() + ". The numbers are in a table on this page."
 	p.Wide, p.Narrow = inline(wide, "wide", says), inline(string(narrow), "narrow", says)
 	p.Caption, p.Structure, p.Verdicts, p.Files = f.Caption(), f.Structure, &v, true
+	if f.Made != nil {
+		p.Made = f.Made.String()
+	}
 	parts := figures.Parts(f)
 	at := slices.IndexFunc(parts, func(x job.FigurePart) bool { return x.Name == "make" })
 	p.Parts = partsOf(slices.Insert(parts, at, page.Numbers(f)))
@@ -144,6 +148,7 @@ type shownIndex struct {
 	Computed, All  int
 	Verdicts       job.Verdicts
 	Missing        []job.FigureInfo
+	Known, Older   int // figures that were computed before, and those that other code made
 	Chapters       []shownChapter
 }
 
@@ -186,8 +191,12 @@ func (g *Gallery) index() error {
 			if !info.Instant { // its claims are those of the others
 				add(&x.Verdicts, e.Verdicts)
 			}
-			if e.Code != g.code(info.ID) {
+			if e.Differs || e.Code != g.code(info.ID) {
 				card.Older = e.Code
+				x.Older++
+			}
+			if e.Made != "" {
+				x.Known++
 			}
 		default:
 			card.Failed = e.Failed != ""

@@ -70,6 +70,9 @@ func toldLine(l *prediction.Line, columns []prediction.Column) toldPrediction {
 		cell := toldValue{Text: strings.ReplaceAll(v.Text(), "..", " to "), Off: v.Off()}
 		if v != nil && v.Band != nil {
 			cell.Band = strings.ReplaceAll(fmt.Sprintf("%s / %s with 1/%g and %g of %s", v.Band.Fewer, v.Band.More, v.Band.Factor, v.Band.Factor, v.Band.What()), "..", " to ")
+			if v.Band.Code != "" {
+				cell.Band += ", by code " + v.Band.Code
+			}
 		}
 		out.Cells = append(out.Cells, cell)
 	}

@@ -34,7 +34,12 @@ type toldRun struct {
 func behind(r *figure.Recipe, f *figure.Figure) behindFigure {
 	b := behindFigure{Ended: f.Partial == nil}
 	if r.Definition.Form != figure.FormDots {
-		b.fact("code version", r.Code(f.Scale))
+		if f.Made == nil {
+			b.fact("code version", r.Code(f.Scale))
+		} else {
+			b.fact("code version", f.Made.Code)
+			b.fact("made", f.Made.String())
+		}
 	}
 	b.fact("scale", f.Scale)
 	if c := f.Computed; c != nil {

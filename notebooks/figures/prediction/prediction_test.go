@@ -133,16 +133,17 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// What was computed again without a band keeps the one of the same code and runs.
+// What was computed again without a band, and comes out as it was, keeps it; the band says if other code made it.
 func TestPutKeepsBands(t *testing.T) {
-	band := &Band{Factor: 2, Fewer: "1", More: "3"}
-	was := Value{Name: Now, Code: "src-a", Runs: "runs-a", Value: "2", Band: band}
+	band := Band{Factor: 2, Fewer: "1", More: "3"}
+	was := Value{Name: Now, Code: "src-a", Runs: "runs-a", Value: "2", Band: &band}
+	by := func(code string) *Band { b := band; b.Code = code; return &b }
 	for _, x := range []struct {
 		change func(v *Value)
 		want   *Band
 	}{
-		{func(*Value) {}, band},
-		{func(v *Value) { v.Code = "src-b" }, nil}, {func(v *Value) { v.Runs = "runs-b" }, nil}, {func(v *Value) { v.Value = "2.1" }, nil},
+		{func(*Value) {}, &band},
+		{func(v *Value) { v.Code = "src-b" }, by("src-a")}, {func(v *Value) { v.Runs = "runs-b" }, by("src-a")}, {func(v *Value) { v.Value = "2.1" }, nil},
 		{func(v *Value) { v.Scale = paper }, nil},
 	} {
 		now := was
@@ -152,7 +153,7 @@ func TestPutKeepsBands(t *testing.T) {
 		other := &Table{Rows: []Row{rowOf("a", "f", now)}}
 		table.Put(other)
 		p := table.Rows[0].Predictions
-		if got := p[len(p)-1].Band; got != x.want || other.Rows[0].Predictions[0].Band != nil {
+		if got := p[len(p)-1].Band; (got == nil) != (x.want == nil) || got != nil && *got != *x.want || other.Rows[0].Predictions[0].Band != nil {
 			t.Errorf("%+v: %+v, want %+v", now, got, x.want)
 		}
 	}

@@ -47,6 +47,7 @@ type Value struct {
 type Band struct {
 	Of     string  `json:"of,omitempty"` // "": the coordinator's and the reclaim's cycles
 	Factor float64 `json:"factor"`
+	Code   string  `json:"code,omitempty"` // "": that of the value
 	Fewer  string  `json:"fewer"`
 	More   string  `json:"more"`
 }
@@ -219,8 +220,8 @@ func (c Column) rank() int {
 }
 
 // Put adds the predictions of another table: those of a column replace those that were there, also of rows that its figures no
-// longer have. What the rows say themselves is as in the other. A number of the same code and runs keeps the band that it had
-// where it has none in the other, which was computed without.
+// longer have. What the rows say themselves is as in the other. A number that comes out as it was keeps the band that it had
+// where it has none in the other, which was computed without; the band says which code made it.
 func (t *Table) Put(o *Table) {
 	o = o.clone()
 	o.keepBands(t)
@@ -260,9 +261,14 @@ func (t *Table) keepBands(of *Table) {
 				continue
 			}
 			for _, u := range of.Rows[at].Predictions {
-				if u.column() == v.column() && u.Code == v.Code && u.Runs == v.Runs && u.Value == v.Value && u.Range == v.Range {
-					v.Band = u.Band
+				if u.column() != v.column() || u.Value != v.Value || u.Range != v.Range || u.Band == nil {
+					continue
 				}
+				band := *u.Band
+				if band.Code == "" && (u.Code != v.Code || u.Runs != v.Runs) {
+					band.Code = u.Code
+				}
+				v.Band = &band
 			}
 		}
 	}

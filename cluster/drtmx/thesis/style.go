@@ -1,4 +1,4 @@
-package figure
+package thesis
 
 import (
 	"regexp"
@@ -20,9 +20,9 @@ const (
 	minPoints, maxPoints   = 4, 40
 )
 
-// ParseStyle reads the width of a picture, 84mm, and its font, serif 8pt; "" leaves what
+// parseStyle reads the width of a picture, 84mm, and its font, serif 8pt; "" leaves what
 // suits a screen.
-func ParseStyle(width, font string) (s charts.Style, err error) {
+func parseStyle(width, font string) (s charts.Style, err error) {
 	if width != "" {
 		v, ok := millimetres(width)
 		if !ok || v < minWidthMM || v > maxWidthMM {
