@@ -63,9 +63,8 @@ func (c *Causes) String() string { return c.Raw.String() }
 func (c *Causes) HTML() string {
 	x := c.Raw
 	out := "<p>" + esc(upper(x.Text)) + ".</p>" + elasticityBars(x)
-	if e, s := x.Everything, x.Sum; e != nil && s != nil {
-		out += fmt.Sprintf("<p>The groups sum up to %s; everything at once gives %s and must give 1, for a tenth less of every time is only another unit of time.</p>",
-			esc(plusMinus(s.Throughput, s.CI95)), esc(plusMinus(e.Throughput, e.CI95)))
+	if x.Total != "" {
+		out += "<p>" + esc(x.Total) + "</p>"
 	}
 	if slices.ContainsFunc(x.Causes, func(e batch.Elasticity) bool { return e.P99 == nil }) {
 		out += "<p>–: too few commits or seeds, or its interval does not tell it from 0.</p>"

@@ -20,7 +20,7 @@ func TestCausesOfAResult(t *testing.T) {
 	if x.Raw.Throughput <= 0 || x.Raw.Everything == nil || len(x.Raw.Causes) < 6 || x.Raw.Spec["coroutines"] != 2 {
 		t.Errorf("%+v", x.Raw)
 	}
-	for _, want := range []string{"<svg", "CPU: transaction code", "must give 1"} {
+	for _, want := range []string{"<svg", "CPU: transaction code", "verything at once"} {
 		if !strings.Contains(x.HTML(), want) {
 			t.Errorf("HTML lacks %q", want)
 		}

@@ -34,7 +34,7 @@ func TestCausesOnThePage(t *testing.T) {
 	if !strings.Contains(first, "PCIe") || !strings.Contains(first, " ± ") {
 		t.Errorf("the first cause of one coroutine: %q", first)
 	}
-	if hint := eval[string](b, `document.getElementById("causehint").textContent`); !strings.Contains(hint, "must give 1") || strings.Contains(hint, "changed since") {
+	if hint := eval[string](b, `document.getElementById("causehint").textContent`); !strings.Contains(hint, "verything at once brings") || strings.Contains(hint, "changed since") {
 		t.Errorf("%q", hint)
 	}
 	b.shot("causes.png")

@@ -92,11 +92,7 @@ export class Causes {
     $("allcauses").hidden = !c || c.everything || s.running;
     const old = this.version && this.version !== s.knobs_version ? "The knobs have changed since: measure again. " : "";
     $("causehint").textContent = !c ? "The system runs again and again, each time with one part of what takes time a tenth faster. The live one goes on meanwhile, slower." :
-      `${old}${c.partial ? "Cancelled: intervals rest on the runs that were finished. " : ""}Bars: % more throughput for 1 % less of that time, mean of ${c.seeds} pairs of runs; lines are 95 % intervals.${this.total(c)}`;
-  }
-
-  total(c) {
-    return c.everything && c.sum ? ` Without overlaps the groups sum up to ${c.sum.throughput.toFixed(2)}; everything at once gives ${c.everything.throughput.toFixed(2)} and must give 1.` : "";
+      `${old}${c.partial ? "Cancelled: intervals rest on the runs that were finished. " : ""}Bars: % more throughput for 1 % less of that time, mean of ${c.seeds} pairs of runs; lines are 95 % intervals. ${c.total || ""}`;
   }
 
   rows(c) {

@@ -37,6 +37,7 @@ type Causes struct {
 	Causes     []Elasticity       `json:"elasticities"`
 	Everything *Elasticity        `json:"everything,omitempty"` // all parts at once: 1 where no time is missing
 	Sum        *Elasticity        `json:"sum,omitempty"`        // of the groups that do not overlap
+	Total      string             `json:"total,omitempty"`      // what both mean for a reader, see total
 	Hot        []result.HotRecord `json:"hot"`
 	Partial    bool               `json:"partial,omitempty"` // interrupted: fewer seeds than were asked for
 	Spec       experiment.Knobs   `json:"spec"`
@@ -212,6 +213,7 @@ func (m *measurement) causes(pilot *result.Result, o CausesOptions) *Causes {
 	}
 	if o.Group == "" {
 		out.Sum = m.sum()
+		out.Total = total(out.Sum, out.Everything)
 	}
 	open := experiment.OpenRate(pilot.Spec) > 0
 	slices.SortStableFunc(out.Causes, func(a, b Elasticity) int { return cmp.Compare(b.rank(open), a.rank(open)) })
@@ -295,6 +297,31 @@ func (m *measurement) sum() *Elasticity {
 	return &e
 }
 
+// total says whether the gains of the groups can be added, and whether the runs were long enough: scaling every duration alike is
+// only another unit of time, so everything at once brings exactly 1 % for 1 %.
+func total(sum, all *Elasticity) string {
+	if sum == nil || all == nil {
+		return ""
+	}
+	const visible = 0.1 // a smaller difference changes no decision
+	half := func(e *Elasticity) float64 {
+		if e.CI95 == nil {
+			return 0
+		}
+		return *e.CI95
+	}
+	diff, chance := sum.Throughput-all.Throughput, math.Hypot(half(sum), half(all))
+	switch {
+	case math.Abs(all.Throughput-1) > max(visible, half(all)):
+		return fmt.Sprintf("Everything at once brings %.2f %% for 1 %%, where 1 is exact: these runs are too short or too few to rank causes by. Take a longer duration_ns, or more seeds.", all.Throughput)
+	case diff > max(visible, chance):
+		return fmt.Sprintf("The gains of the groups overlap: one by one they sum up to %.2f %%, everything at once brings %.2f %%. Do not add them; what two groups bring together is less than their sum.", sum.Throughput, all.Throughput)
+	case -diff > max(visible, chance):
+		return fmt.Sprintf("One by one the groups sum up to %.2f %%, everything at once brings %.2f %%: the rest takes two groups that become faster together.", sum.Throughput, all.Throughput)
+	}
+	return fmt.Sprintf("The gains of the groups can be added: they sum up to %.2f %%, and everything at once brings %.2f %%.", sum.Throughput, all.Throughput)
+}
+
 // String is a table for a terminal.
 func (c *Causes) String() string {
 	var b strings.Builder
@@ -330,8 +357,8 @@ func (c *Causes) String() string {
 	if slices.ContainsFunc(c.Causes, func(e Elasticity) bool { return e.Group == groupLocks }) {
 		b.WriteString("  Time while locks are held is also time of the other groups: the sum leaves it out. It is measured by making it longer, with the core free meanwhile.\n")
 	}
-	if c.Everything != nil {
-		b.WriteString("  Everything at once must give 1: a tenth less of every time is only another unit of time.\n")
+	if c.Total != "" {
+		b.WriteString("  " + c.Total + "\n")
 	}
 	if c.Partial {
 		b.WriteString("  Interrupted: intervals rest on the seeds that were finished.\n")
