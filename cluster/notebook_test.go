@@ -83,7 +83,10 @@ func notebook(t *testing.T) string {
 	if ch := c.Set("phase.commit", "two-sided"); !strings.Contains(ch.String(), "phase.commit = two-sided") {
 		t.Errorf("%s", ch)
 	}
-	if ch := c.Set("workload.payload", 16); !strings.HasSuffix(ch.String(), "\nworkload.payload has no effect here: workload "+c.Spec().Workload+" does not use it") {
+	if _, err := c.c.Set("workload.payload", 16); err == nil || !strings.Contains(err.Error(), "workload.payload = 16B: has no effect here: workload "+c.Spec().Workload+" does not use it") {
+		t.Errorf("%v", err)
+	}
+	if ch := c.Set("workload.payload", "64B"); !strings.HasSuffix(ch.String(), "\nworkload.payload has no effect here: workload "+c.Spec().Workload+" does not use it") {
 		t.Errorf("%s", ch)
 	}
 	after := c.Run(400 * time.Microsecond)

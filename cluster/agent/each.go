@@ -37,6 +37,9 @@ func (a *Agent) SetEach(ctx context.Context, systems []string, k experiment.Knob
 			return nil, err
 		}
 	}
+	if err := refuseIdle(stopped, accepted); err != nil {
+		return nil, err
+	}
 	out := map[string]result.Change{}
 	for _, sys := range names {
 		m := stopped[sys]
