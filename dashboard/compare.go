@@ -16,35 +16,95 @@ import (
 	"drtmx/engine/experiment"
 )
 
-// ghost is the card of a fork: the system that it was forked from against it,
-// over the virtual time since then that both have passed.
-func (p *page) ghost(ctx context.Context, s system.Snapshot) (card.Card, bool) {
-	if s.CatchingUp || !isGhost(s, p.source.Systems()) {
+// side is a system of a comparison that stands beside another.
+type side struct {
+	snap    system.Snapshot
+	name    string
+	epoch   string
+	moments []windows.Moment
+}
+
+func (p *page) side(ctx context.Context, s system.Snapshot, name string) (side, bool) {
+	ms, epoch, err := p.keeper.Moments(ctx, s.Sys)
+	return side{s, name, epoch, ms}, err == nil && len(ms) > 0
+}
+
+// standing fills the card of two systems that run side by side, from the latest change of either on, over the virtual time that both
+// have passed.
+func standing(c *card.Card, before, after side, from int64) {
+	for _, x := range []side{before, after} {
+		if now := windows.Under(x.moments, x.snap.KnobsVersion); len(now) > 0 {
+			from = max(from, now[0].T0)
+		} else {
+			from = max(from, x.moments[len(x.moments)-1].T1)
+		}
+	}
+	to := min(before.moments[len(before.moments)-1].T1, after.moments[len(after.moments)-1].T1)
+	part := func(x side) card.Part {
+		return card.Part{Title: x.name, Sys: x.snap.Sys, Epoch: x.epoch, Version: x.snap.KnobsVersion}
+	}
+	c.VirtualNS, c.Before, c.After = from, part(before), part(after)
+	c.Compare(windows.Between(before.moments, from, to), windows.Between(after.moments, from, to))
+}
+
+// ghost is the card of a fork: the system that it was forked from against it, since then.
+func (p *page) ghost(ctx context.Context, s system.Snapshot, all []system.Snapshot) (card.Card, bool) {
+	if s.CatchingUp || !isGhost(s, all) {
 		return card.Card{}, false
 	}
-	mine, epoch, err := p.keeper.Moments(ctx, s.Sys)
+	parent, err := windows.SnapshotOf(p.source, s.ForkedFrom)
 	if err != nil {
 		return card.Card{}, false
 	}
-	theirs, from, err := p.keeper.Moments(ctx, s.ForkedFrom)
-	if err != nil || len(mine) == 0 || len(theirs) == 0 {
+	mine, ok1 := p.side(ctx, s, "ghost "+s.Sys)
+	theirs, ok2 := p.side(ctx, parent, parent.Sys)
+	if !ok1 || !ok2 {
 		return card.Card{}, false
 	}
-	to := min(mine[len(mine)-1].T1, theirs[len(theirs)-1].T1)
-	c := card.Card{
-		Sys: s.Sys, VirtualNS: s.ForkNS, Title: fmt.Sprintf("%s against its ghost %s", s.ForkedFrom, s.Sys),
-		Before: card.Part{Title: "ghost " + s.Sys, Sys: s.Sys, Epoch: epoch, Version: s.KnobsVersion},
-		After:  card.Part{Title: s.ForkedFrom, Sys: s.ForkedFrom, Epoch: from},
-	}
+	c := card.Card{Sys: s.Sys, Title: fmt.Sprintf("%s against its ghost %s", s.ForkedFrom, s.Sys)}
+	standing(&c, mine, theirs, s.ForkNS)
+	c.VirtualNS = s.ForkNS
 	if s.Without > 0 {
 		c.Title += fmt.Sprintf(", without change %d", s.Without-1)
 	}
-	recent := func(ms []windows.Moment) []windows.Moment {
-		ms = windows.Between(ms, s.ForkNS, to)
-		return ms[max(0, len(ms)-card.Windows):]
-	}
-	c.Compare(recent(mine), recent(theirs))
 	return c, true
+}
+
+// rivals are the cards of systems side by side of which none is another's ghost: the one that comes before all others against each of them
+// with the same workload.
+func (p *page) rivals(ctx context.Context, all []system.Snapshot) (out []card.Card) {
+	var hs []history
+	for _, s := range all {
+		if !s.CatchingUp && !isGhost(s, all) {
+			hs = append(hs, history{snap: s})
+		}
+	}
+	callByName(hs)
+	if len(hs) == 0 {
+		return nil
+	}
+	base, ok := p.side(ctx, hs[0].snap, shortName(hs[0]))
+	if !ok {
+		return nil
+	}
+	for _, h := range p.alike(ctx, hs, hs[0].snap.Sys) {
+		other, ok := p.side(ctx, h.snap, shortName(h))
+		if h.snap.Sys == hs[0].snap.Sys || !ok {
+			continue
+		}
+		c := card.Card{Sys: h.snap.Sys, Rival: true, Title: fmt.Sprintf("%s against %s", h.name(), hs[0].name())}
+		standing(&c, base, other, 0)
+		out = append(out, c)
+	}
+	return out
+}
+
+// shortName is what a sentence calls a system.
+func shortName(h history) string {
+	if h.called != "" {
+		return h.snap.Name
+	}
+	return "system " + h.snap.Sys
 }
 
 // state is the present state of a system as a thing to pin: the windows since

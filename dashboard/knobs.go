@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drtmx/cluster/handbook"
+	"drtmx/dashboard/card"
 	"drtmx/dashboard/lineage"
 	"drtmx/dashboard/windows"
 	"drtmx/engine/experiment"
@@ -49,7 +50,11 @@ func (p *page) knobs(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	answer(w, map[string]any{"sys": s.Sys, "version": s.KnobsVersion, "knobs": out, "transactions": runsTransactions(valueOf(states, "workload")), "down": l.At(s.KnobsVersion).Down, "undo": l.Inverse(s.KnobsVersion)})
+	back := s.KnobsVersion - 1
+	if ms, epoch, err := p.keeper.Moments(r.Context(), s.Sys); err == nil && epoch == s.Epoch {
+		back = card.Base(ms, s.KnobsVersion) // as the card of the latest change
+	}
+	answer(w, map[string]any{"sys": s.Sys, "version": s.KnobsVersion, "knobs": out, "transactions": runsTransactions(valueOf(states, "workload")), "down": l.At(s.KnobsVersion).Down, "undo": undo(&l, back, s.KnobsVersion)})
 }
 
 // pageKnobs puts beside the knobs what they were when the system began.

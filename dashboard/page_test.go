@@ -309,7 +309,7 @@ func TestHardwareOfThePage(t *testing.T) {
 
 func TestCardsOfThePage(t *testing.T) {
 	f := changed(t)
-	f.systems = append(f.systems, system.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: 70 * windowNS, KnobsVersion: 2})
+	f.systems = append(f.systems, system.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: 70 * windowNS, KnobsVersion: 1})
 	ghost := newFake(t)
 	ghost.run(120, 8e6)
 	f.windows["b"] = ghost.windows["a"]

@@ -3,6 +3,7 @@ package card
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ type Card struct {
 	Set       experiment.Knobs `json:"set,omitempty"`
 	Undo      experiment.Knobs `json:"undo,omitempty"` // takes it back
 	Title     string           `json:"title"`
+	Rival     bool             `json:"rival,omitempty"`  // two systems side by side, neither the other's ghost
 	Moved     []string         `json:"moved,omitempty"`  // every other knob that moved, from → to
 	Undone    int              `json:"undone,omitempty"` // number of the change that took it back
 	With      int              `json:"with,omitempty"`   // changes right before it that it is measured together with
@@ -153,7 +155,7 @@ func (k *Kept) OfChanges(sys, epoch string, ms []windows.Moment, events []sessio
 		key := keptKey{sys, epoch, e.Version}
 		c, ok := k.cards[key]
 		if !ok {
-			c = cardOf(sys, epoch, ms, e, last, next)
+			c = cardOf(sys, epoch, ms, events, e, last, next)
 			if len(ms) > 0 && ms[len(ms)-1].Version > e.Version { // all of its windows are there
 				k.cards[key] = c
 			}
@@ -164,10 +166,13 @@ func (k *Kept) OfChanges(sys, epoch string, ms []windows.Moment, events []sessio
 	return out
 }
 
-// cardOf is the card of a change before the next one.
-func cardOf(sys, epoch string, ms []windows.Moment, e session.Event, last int, next int64) Card {
-	c := Card{Sys: sys, Number: e.Version - 1, Version: e.Version, VirtualNS: e.VirtualNS, By: e.By, Set: e.Set, Title: Title(e)}
+// cardOf is the card of a change, and of those right before it that it is measured together with, before the next one.
+func cardOf(sys, epoch string, ms []windows.Moment, events []session.Event, e session.Event, last int, next int64) Card {
 	base, before := settledBefore(ms, e.Version)
+	if set, was := together(events, base, e.Version); !reflect.DeepEqual(set, was) { // else the last of them took the others back
+		e.Set, e.Was = set, was
+	}
+	c := Card{Sys: sys, Number: e.Version - 1, Version: e.Version, VirtualNS: e.VirtualNS, By: e.By, Set: e.Set, Title: Title(e)}
 	after := trained(windows.Under(ms, e.Version))
 	c.With = e.Version - 1 - base
 	c.Before, c.After = Part{Sys: sys, Epoch: epoch, Version: base}, Part{Sys: sys, Epoch: epoch, Version: e.Version}
@@ -176,6 +181,32 @@ func cardOf(sys, epoch string, ms []windows.Moment, e session.Event, last int, n
 	c.Failed, c.Lost = failures(ms, e.VirtualNS, next)
 	c.Compare(before, after[:min(len(after), longest)])
 	return c
+}
+
+// together is what the changes behind one version up to another set, and what that was: two steps of one knob are one, from its
+// value before the first.
+func together(events []session.Event, base, version int) (set, was experiment.Knobs) {
+	set, was = experiment.Knobs{}, experiment.Knobs{}
+	for _, e := range events {
+		if e.Version <= base || e.Version > version {
+			continue
+		}
+		for n, v := range e.Set {
+			_, again := set[n]
+			set[n] = v
+			if old, ok := e.Was[n]; ok && !again {
+				was[n] = old
+			}
+		}
+	}
+	return set, was
+}
+
+// Base is the version whose windows a change is compared with: that before it or, where changes follow each other quickly, an
+// earlier one.
+func Base(ms []windows.Moment, version int) int {
+	base, _ := settledBefore(ms, version)
+	return base
 }
 
 // Title writes a change as people say it.

@@ -239,3 +239,20 @@ func TestQuickChangesTogether(t *testing.T) {
 		t.Errorf("the first change: %+v", first)
 	}
 }
+
+// Two steps of one knob right after each other are one change on the card, from the value before the first.
+func TestTwoPressesOfAnArrowKey(t *testing.T) {
+	ms := sampled(3, level{windows: 100, throughput: 1e6, p50: 20}, level{windows: 5, throughput: 1e6, p50: 20}, level{windows: 100, throughput: 8e5, p50: 25})
+	step := func(version, was, is int) session.Event {
+		e := change(ms, version)
+		e.Set, e.Was = experiment.Knobs{"coroutines": is}, experiment.Knobs{"coroutines": was}
+		return e
+	}
+	last := OfChanges("a", "e1", ms, []session.Event{step(2, 8, 9), step(3, 9, 10)})[0]
+	if last.Title != "coroutines: 8 → 10" || last.With != 1 || last.Set["coroutines"] != 10 || Base(ms, 3) != 1 {
+		t.Errorf("%q, %+v", last.Title, last)
+	}
+	if back := OfChanges("a", "e1", ms, []session.Event{step(2, 8, 9), step(3, 9, 8)})[0]; back.Title != "coroutines: 9 → 8" {
+		t.Errorf("what takes the step before it back: %q", back.Title)
+	}
+}

@@ -36,6 +36,15 @@ var ofGhost = words{
 	moved: "the ghost is %s, here it is %s", still: "both are %s",
 }
 
+// ofRivals are those of two systems by their names.
+func ofRivals(base, other string) words {
+	return words{
+		up: "%s is %s %% higher", down: "%s is %s %% lower", from: "%s are %s %% in " + base + " and %s %% in " + other, nothing: "%s is 0 in " + base, ended: "%s is 0 in " + other + ", and not in " + base,
+		same: "not measurably different", mover: "of the phases %s differs most, %s µs in " + base + " and %s µs in " + other,
+		moved: base + " is %s, " + other + " is %s", still: "both are %s",
+	}
+}
+
 // abortsWorth is the change of the abort rate, in percent of attempts, or of
 // failures, that the sentence tells of.
 const abortsWorth = 0.5
@@ -45,6 +54,9 @@ func (c *Card) sentence() string {
 	say := ofChange
 	if c.Number == 0 {
 		say = ofGhost
+	}
+	if c.Rival {
+		say = ofRivals(strings.ReplaceAll(c.Before.Title, "%", "%%"), strings.ReplaceAll(c.After.Title, "%", "%%"))
 	}
 	var parts, same, drift, unsure []string
 	for _, r := range c.Rows {
@@ -95,6 +107,9 @@ func (c *Card) sentence() string {
 		}
 	}
 	s := strings.Join(parts, "; ")
+	if c.Rival {
+		return fmt.Sprintf("%s against %s: %s.", c.After.Title, c.Before.Title, s)
+	}
 	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
 

@@ -183,8 +183,11 @@ func AddMissing(set experiment.Knobs, spec experiment.Spec, want experiment.Knob
 }
 
 // Inverse takes one version back, nil when that is not known.
-func (l *Lineage) Inverse(version int) experiment.Knobs {
-	before, after := l.At(version-1), l.At(version)
+func (l *Lineage) Inverse(version int) experiment.Knobs { return l.Back(version-1, version) }
+
+// Back is what has to be set under a version to be as under an earlier one, nil when that is not known.
+func (l *Lineage) Back(base, version int) experiment.Knobs {
+	before, after := l.At(base), l.At(version)
 	if before.Values == nil || after.Values == nil {
 		return nil
 	}

@@ -15,14 +15,13 @@ func (l *Lineage) Moved(base, version int, set experiment.Knobs) []string {
 	if before.Values == nil || after.Values == nil {
 		return nil
 	}
-	titled := l.At(version - 1).Values // the title's arrow begins here
 	var out []string
 	for _, n := range experiment.SortedNames(after.Values) {
 		was, is := before.Values.Value(n), after.Values.Value(n)
 		if was == is || experiment.IsGroup(n) || experiment.IsOrder(n) {
 			continue
 		}
-		if _, ok := set[n]; ok && titled.Value(n) == was {
+		if _, ok := set[n]; ok {
 			continue
 		}
 		out = append(out, fmt.Sprintf("%s: %s → %s", n, Shown(n, was), Shown(n, is)))

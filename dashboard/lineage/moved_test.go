@@ -41,6 +41,13 @@ func TestCardNamesWhatMoved(t *testing.T) {
 	if m := l.Moved(3, 5, experiment.Knobs{"coroutines": 1}); len(m) != 1 || m[0] != "opt.commit.pa: off → on" {
 		t.Errorf("measured together with what was right before it: %q", m)
 	}
+	l = lineageOf(t, experiment.Knobs{"coroutines": 9}, experiment.Knobs{"coroutines": 10})
+	if m := l.Moved(1, 3, experiment.Knobs{"coroutines": 10}); len(m) != 0 { // the title's arrow begins at 8
+		t.Errorf("two steps of one knob, and the title names it: %q", m)
+	}
+	if back := l.Back(1, 3); len(back) != 1 || back["coroutines"] != 8 {
+		t.Errorf("two steps are taken back by %v", back)
+	}
 }
 
 // A change that was taken back is undone, and so is what took it back as soon as another

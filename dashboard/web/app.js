@@ -26,7 +26,7 @@ let shown = "a", code = "", drawing = 0, list = [];
 const knobs = new Knobs();
 const charts = new Charts((number) => cards.show(number), () => { pins.draw(); figures.refresh(); sweep.draw(); });
 const pins = new Pins();
-const cards = new Cards({ paused: () => allStand(), run: (ns) => control("step", { virtual_ns: ns }), ghosts: () => list.some((s) => s.forked_from), ghost: (sys, version) => ghosts.ask(sys, version), pin: (p) => pins.add(p), look: (c) => {
+const cards = new Cards({ paused: () => allStand(), run: (ns) => control("step", { virtual_ns: ns }), many: () => list.length > 1, ghost: (sys, version) => ghosts.ask(sys, version), pin: (p) => pins.add(p), look: (c) => {
   const w = 4e6;
   charts.look([Math.max(0, c.before.from_ns || c.virtual_ns - w, c.virtual_ns - 4 * w), c.after.to_ns || c.virtual_ns + w], c.sys, c.after.windows && [c.after.from_ns, c.after.to_ns]);
   $("live").scrollIntoView({ behavior: glide() });
@@ -109,8 +109,17 @@ function header() {
   }
   behind();
   notice(s.state === "failed" ? `System ${s.sys} failed: ${s.error} (what it measured stays; Reset begins again)` : s.unrecorded ? `The session is no longer written: ${s.unrecorded} (the cluster runs on; what was written before is kept)` : "");
+  $("systemtile").hidden = list.length < 2;
+  $("t-system").textContent = calls(list.find((x) => x.sys === shown));
   tiles(s.windows || [], s.merged || {});
   $("stalenesssays").textContent = snapshotText(s.windows || []);
+}
+
+// calls is what a system is called beside others: by its spec's name where these differ.
+function calls(s) {
+  if (!s) return "";
+  const named = new Set(list.filter((x) => !x.forked_from).map((x) => x.name)).size > 1;
+  return s.forked_from && list.some((x) => x.sys === s.forked_from && x.epoch === s.fork_epoch) ? `ghost ${s.sys}` : named && s.name && !s.forked_from ? `${s.sys}: ${s.name}` : s.sys;
 }
 
 const stateText = (state, gone) => !gone ? state : state === "running" ? gone : `${state}, ${gone}`;

@@ -14,8 +14,8 @@ export class Cards {
       $("cards").children[first]?.focus();
     };
   }
-  // unsettled is true while another answer may say more: a ghost has no card before it is level.
-  get unsettled() { return this.answered < this.asked || this.list.some((c) => !c.final) || this.on.ghosts(); }
+  // unsettled is true while another answer may say more: systems side by side have a card as soon as they are level.
+  get unsettled() { return this.answered < this.asked || this.list.some((c) => !c.final) || this.on.many(); }
   // refresh fetches them, at most once a second.
   refresh(now) {
     if (this.timer && !now) return;
@@ -30,7 +30,7 @@ export class Cards {
     const question = ++this.asked, c = await call("GET", "/page/cards", undefined, true);
     if (!c || question < this.answered) return;
     this.answered = question;
-    this.list = [...c.ghosts, ...c.changes];
+    this.list = [...c.rivals, ...c.ghosts, ...c.changes];
     $("cardhint").hidden = this.list.length > 0;
     this.draw();
     const latest = c.changes.find((x) => x.sentence);
@@ -41,9 +41,9 @@ export class Cards {
   // was undone is folded away.
   draw() {
     const list = this.list.map((c) => c.needs && !c.needs.ghost ? { ...c, paused: this.on.paused() } : c);
-    const newest = list.reduce((a, c) => !a || c.virtual_ns > a.virtual_ns ? c : a, null), render = (x, was) => x.undone ? folded(x, this.on, was) : card(x, this.on, was);
-    keyed($("newest"), newest ? [newest] : [], keyOf, render);
-    const before = list.filter((c) => c !== newest);
+    const rivals = list.filter((c) => c.rival), newest = list.filter((c) => !c.rival).reduce((a, c) => !a || c.virtual_ns > a.virtual_ns ? c : a, null), render = (x, was) => x.undone ? folded(x, this.on, was) : card(x, this.on, was);
+    keyed($("newest"), [...rivals, ...newest ? [newest] : []], keyOf, render);
+    const before = list.filter((c) => c !== newest && !c.rival);
     keyed($("cards"), before.slice(0, this.most), keyOf, render);
     $("earlier").hidden = !before.length;
     $("morecards").hidden = before.length <= this.most;
@@ -59,7 +59,7 @@ export class Cards {
   }
 }
 
-const keyOf = (c) => `${c.sys}/${c.number}/${c.virtual_ns}`;
+const keyOf = (c) => `${c.sys}/${c.number}/${c.rival ? "beside" : c.virtual_ns}`;
 
 // folded is the card of a change that was taken back: a line, and the rest on demand.
 function folded(c, on, was) {
@@ -70,11 +70,11 @@ function folded(c, on, was) {
 function card(c, on, was) {
   const by = { page: "from the page", notebook: "from a notebook", script: "from a script" }[c.by] || "";
   const act = (name, title, onclick) => el("button", { class: "link", title, onclick }, name);
-  const undo = Object.keys(c.undo || {}).length > 0, sides = c.number ? ["before", "after"] : ["ghost", "here"];
-  return el("article", { class: `card${c.number ? "" : " ghost"}${c.settling && c.final ? " brief" : ""}`, tabindex: -1, "data-number": c.number },
-    el("h3", {}, el("span", { class: "number", "aria-label": c.number ? `change ${c.number}` : "ghost" }, c.number || "◌"), c.title),
+  const undo = Object.keys(c.undo || {}).length > 0, sides = c.number ? ["before", "after"] : c.rival ? [c.before.title, c.after.title] : ["ghost", "here"];
+  return el("article", { class: `card${c.number ? "" : c.rival ? " rival" : " ghost"}${c.settling && c.final ? " brief" : ""}`, tabindex: -1, "data-number": c.number },
+    el("h3", {}, el("span", { class: "number", "aria-label": c.number ? `change ${c.number}` : c.rival ? "side by side" : "ghost" }, c.number || (c.rival ? "⇄" : "◌")), c.title),
     el("div", { class: "body" },
-      el("div", {}, el("p", { class: "hint" }, c.number ? `system ${c.sys} at ${ms(c.virtual_ns)} ${by}` : `both since ${ms(c.virtual_ns)}; here is system ${c.after.sys}`),
+      el("div", {}, el("p", { class: "hint" }, c.number ? `system ${c.sys} at ${ms(c.virtual_ns)} ${by}` : c.rival ? (c.virtual_ns ? `both since ${ms(c.virtual_ns)}, the latest change of either` : "both from the start on") : `both since ${ms(c.virtual_ns)}; here is system ${c.after.sys}`),
         c.with > 0 && el("p", { class: "hint" }, c.with > 1 ? `together with the ${c.with} changes right before it` : "together with the change right before it"),
         c.settling ? el("p", { class: "settling" }, c.settling) : el("p", {}, c.sentence),
         c.failed > 0 && el("p", {}, `${si(c.failed)} requests ended with an error because a machine was down.`),
@@ -83,9 +83,9 @@ function card(c, on, was) {
         c.needs && needs(c, on)),
       el("div", {}, c.rows && table(c.rows, sides), c.absent && el("p", { class: "hint" }, c.absent),
         el("div", { class: "acts" },
-          c.number > 0 && undo && act("Undo", "take this change back", () => set(c.sys, c.undo)),
-          c.number > 0 && undo && act("Ghost", "go on without this change and those after it, as a second system", () => on.ghost(c.sys, c.version)),
-          c.rows && act("Pin", "keep what was measured after it, to compare", () => on.pin({ ...c.after, title: c.number ? `system ${c.sys} after change ${c.number}` : `system ${c.after.sys}` })),
+          c.number > 0 && undo && act("Undo", c.with ? "take these changes back" : "take this change back", () => set(c.sys, c.undo)),
+          c.number > 0 && undo && act("Ghost", "go on without this change and those after it, as a second system", () => on.ghost(c.sys, c.version - (c.with || 0))),
+          c.rows && !c.rival && act("Pin", "keep what was measured after it, to compare", () => on.pin({ ...c.after, title: c.number ? `system ${c.sys} after change ${c.number}` : `system ${c.after.sys}` })),
           c.number > 0 && act("Show", "show this moment on the time axis", () => on.look(c))))),
     c.moved?.length > 0 && el("p", { class: "hint moved" }, `${c.moved.length > 1 ? `${c.moved.length} other knobs moved` : "Another knob moved"}: ${c.moved.join(", ")}`),
     c.phases && el("details", { open: was?.querySelector("details")?.open }, el("summary", {}, "phases"), table(c.phases, sides)));
@@ -95,7 +95,7 @@ function card(c, on, was) {
 function needs(c, on) {
   const n = c.needs, names = n.rows.length > 1 ? `${n.rows.slice(0, -1).join(", ")} and ${n.rows.at(-1)}` : n.rows[0];
   const says = `About ${n.windows.toLocaleString("en")} windows on each side would tell ${names}: `;
-  if (n.ghost) return el("p", { class: "needs" }, says, el("button", { class: "link", title: "a ghost goes on without the change, beside the system: both sides become as long as it takes", onclick: () => on.ghost(c.sys, c.version) }, `compare side by side for ${ms(n.more_ns)}`));
+  if (n.ghost) return el("p", { class: "needs" }, says, el("button", { class: "link", title: "a ghost goes on without the change, beside the system: both sides become as long as it takes", onclick: () => on.ghost(c.sys, c.version - (c.with || 0)) }, `compare side by side for ${ms(n.more_ns)}`));
   return el("p", { class: "needs" }, says, c.paused ? el("button", { class: "link", title: "let the cluster run on for so long, and pause again", onclick: () => on.run(n.more_ns) }, `run on for ${ms(n.more_ns)}`) : `${ms(n.more_ns)} more, while it runs`);
 }
 

@@ -1,0 +1,88 @@
+package dashboard
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/cluster/session"
+	"drtmx/cluster/system"
+	"drtmx/dashboard/card"
+	"drtmx/engine/experiment"
+)
+
+// beside is a source with system a, and another of its own beside it that is slower.
+func beside(t *testing.T) *fakeSource {
+	f := newFake(t)
+	f.run(80, 8e6)
+	other := newFake(t)
+	other.run(80, 6e6)
+	f.systems[0].Name = "occ"
+	f.systems = append(f.systems, system.Snapshot{Sys: "b", Name: "nowait", Epoch: "e2", KnobsVersion: 1, VirtualNS: 80 * windowNS})
+	f.windows["b"] = other.windows["a"]
+	return f
+}
+
+type allCards struct{ Changes, Ghosts, Rivals []card.Card }
+
+// Two systems side by side have a card as a ghost has, without that anybody turns a knob, by their names; it begins anew with a change
+// of either, and one system alone has none.
+func TestSystemsSideBySideHaveACard(t *testing.T) {
+	f := beside(t)
+	h := Handler(f)
+	var c allCards
+	getJSON(t, h, "/page/cards", &c)
+	if len(c.Rivals) != 1 || len(c.Ghosts) != 0 {
+		t.Fatalf("%+v", c)
+	}
+	r := c.Rivals[0]
+	if x := rowOf(t, r, "throughput"); x.Before < 7.9e6 || x.After > 6.1e6 || x.Verdict != "worse" {
+		t.Errorf("%+v", x)
+	}
+	if r.Title != "b: nowait against a: occ" || !strings.HasPrefix(r.Sentence, "nowait against occ: throughput is 25 % lower") || r.Before.Title != "occ" || r.After.Windows != 64 || r.NextLook != 128 {
+		t.Errorf("%q, %q, %+v", r.Title, r.Sentence, r)
+	}
+	f.set(t, experiment.Knobs{"coroutines": 4})
+	f.run(3, 9e6)
+	c = allCards{}
+	getJSON(t, h, "/page/cards", &c)
+	if r := c.Rivals[0]; len(r.Rows) > 0 || !strings.HasPrefix(r.Settling, "waiting for windows that both systems have: 0 of 8") {
+		t.Errorf("right after a change of one: %+v", r)
+	}
+	f.systems = f.systems[:1]
+	c = allCards{}
+	getJSON(t, h, "/page/cards", &c)
+	if len(c.Rivals) != 0 {
+		t.Errorf("alone: %+v", c.Rivals)
+	}
+	f = beside(t)
+	f.each = map[string]experiment.Knobs{"b": {}}
+	f.systems[1].Name = "occ" // names that do not tell them apart
+	c = allCards{}
+	getJSON(t, Handler(f), "/page/cards", &c)
+	if len(c.Rivals) != 1 || !strings.HasPrefix(c.Rivals[0].Sentence, "system b against system a: throughput") {
+		t.Errorf("%+v", c.Rivals)
+	}
+}
+
+// A ghost has the changes of its parent in its past: their cards are the parent's, and are there once.
+func TestCardsOfAGhostAreThereOnce(t *testing.T) {
+	f := changed(t)
+	f.set(t, experiment.Knobs{"coroutines": 4})
+	f.run(60, 7e6)
+	f.systems = append(f.systems, system.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: f.events["a"][1].VirtualNS, Without: 3, KnobsVersion: 2})
+	f.windows["b"] = f.windows["a"][:120]
+	f.events["b"] = append([]session.Event{}, f.events["a"][0])
+	var c allCards
+	getJSON(t, Handler(f), "/page/cards", &c)
+	if len(c.Changes) != 2 || c.Changes[0].Sys != "a" || c.Changes[1].Sys != "a" {
+		t.Errorf("%+v", c.Changes)
+	}
+	own := f.events["a"][1]
+	own.Set = experiment.Knobs{"coroutines": 2}
+	f.events["b"] = append(f.events["b"], own) // at the same time as the parent's, and another
+	c = allCards{}
+	getJSON(t, Handler(f), "/page/cards", &c)
+	if len(c.Changes) != 3 {
+		t.Errorf("the ghost's own change has no card: %+v", c.Changes)
+	}
+}
