@@ -54,6 +54,7 @@ type Source interface {
 	Sketch(id string) (string, error)
 	FigureParts(id string) ([]job.FigurePart, error)
 	Sweep(sys string) (job.SweepState, error)
+	Causes(sys string) (job.CausesState, error)
 }
 
 func init() {
@@ -102,6 +103,7 @@ func Handler(s Source) http.Handler {
 		"GET /page/xcache/chart":  p.learnedChart,
 		"GET /page/cards":         p.cards,
 		"GET /page/state":         p.state,
+		"GET /page/why":           p.whyOf,
 		"GET /page/compare":       p.compare,
 		"GET /page/compare/chart": p.compareChart,
 		"GET /page/steps":         p.trySteps,

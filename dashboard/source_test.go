@@ -22,6 +22,7 @@ const windowNS = 200_000
 
 // fakeSource is an agent without one: histories that a test wrote.
 type fakeSource struct {
+	causes  map[string]job.CausesState
 	sweep   job.SweepState
 	start   experiment.Spec // what the session began with
 	spec    experiment.Spec
@@ -168,3 +169,5 @@ func rowOf(t *testing.T, c card.Card, name string) card.Row {
 	}
 	return c.Rows[i]
 }
+
+func (f *fakeSource) Causes(sys string) (job.CausesState, error) { return f.causes[sys], nil }

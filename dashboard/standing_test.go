@@ -4,9 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/cluster/job"
 	"drtmx/cluster/session"
 	"drtmx/cluster/system"
 	"drtmx/dashboard/card"
+	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 )
 
@@ -84,5 +86,40 @@ func TestCardsOfAGhostAreThereOnce(t *testing.T) {
 	getJSON(t, Handler(f), "/page/cards", &c)
 	if len(c.Changes) != 3 {
 		t.Errorf("the ghost's own change has no card: %+v", c.Changes)
+	}
+}
+
+// Why tells which of two systems has no causes under its present knobs, and with both, the difference by their names.
+func TestWhyOfTwoSystems(t *testing.T) {
+	f := beside(t)
+	causes := func(version int, cpu float64) job.CausesState {
+		return job.CausesState{KnobsVersion: version, Epoch: "e1", Causes: &batch.Causes{Sum: &batch.Elasticity{}, Causes: []batch.Elasticity{{What: "CPU", Name: "cpu", Throughput: cpu}}}}
+	}
+	a, b := causes(1, 0.7), causes(1, 0.2)
+	b.Epoch = "e2"
+	f.causes = map[string]job.CausesState{"a": a}
+	var w why
+	ask := func() why {
+		w = why{}
+		getJSON(t, Handler(f), "/page/why?a=a&b=b", &w)
+		return w
+	}
+	if w := ask(); w.Diff != nil || len(w.Measure) != 1 || w.Measure[0] != "b" {
+		t.Errorf("%+v", w)
+	}
+	f.causes["b"] = job.CausesState{Running: true, Done: 400}
+	if w := ask(); !w.Running || w.Done != 700 || len(w.Measure) != 0 || w.Diff != nil {
+		t.Errorf("%+v", w)
+	}
+	f.causes["b"] = b
+	if w := ask(); w.Diff == nil || !strings.Contains(w.Diff.Text, "CPU matters more to occ (0.70 and 0.20)") || w.Diff.B != "nowait" {
+		t.Errorf("%+v", w)
+	}
+	f.causes["b"] = causes(0, 0.2) // before a change
+	if w := ask(); w.Diff != nil || len(w.Measure) != 1 {
+		t.Errorf("%+v", w)
+	}
+	if w := get(t, Handler(f), "/page/why?a=a&b=x"); w.Code != 404 {
+		t.Errorf("%d", w.Code)
 	}
 }

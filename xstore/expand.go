@@ -64,7 +64,7 @@ func (p *part) begin(c *r2.Co, m uint32) {
 }
 
 // SetSubModels has every server train a model with so many sub-models, in the background. If one is being trained, it is the next.
-// AutoSubModels leaves the number to package choose.
+// AutoSubModels leaves the number to Auto.
 func (s *Store) SetSubModels(n int) error {
 	o := s.opt
 	o.SubModels = n
@@ -76,9 +76,13 @@ func (s *Store) SetSubModels(n int) error {
 	}
 	s.opt.SubModels = n
 	for _, p := range s.parts {
-		m, err := p.subModels(n)
-		if err != nil {
-			return err
+		m := n
+		p.choice = Choice{}
+		if n == AutoSubModels {
+			var err error
+			if m, err = p.choose(); err != nil {
+				return err
+			}
 		}
 		p.asked = p.keys
 		if p.trainers.whole {
@@ -144,7 +148,7 @@ func (t *trainer) trainTop(c *r2.Co, m uint32) (*published.Version, error) {
 			}
 		}
 	}
-	top, err := p.trainTop(keys)
+	top, err := model.TrainTop(model.TopSpec{Kind: p.s.opt.TopModel, Seed: p.s.spec.Seed, Fields: p.s.opt.Fields}, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/store"
-	"drtmx/xstore/choose"
 	"drtmx/xstore/hashed"
 	"drtmx/xstore/model"
 )
@@ -32,7 +31,7 @@ func (m Mode) learned() bool { return m <= Top }
 // Options are how a store and its clients work. The zero value of a field means its default, if it has one.
 type Options struct {
 	SubModels int           // of each server; default one for 200 initial keys, as the thesis has
-	TopModel  string        // lr, mlr, nn, pieces or auto; default lr
+	TopModel  string        // lr, mlr, nn or pieces; default lr
 	Fields    []model.Field // of a key, for mlr
 	Slots     int           // of a leaf; default 16
 	// KeyErrors has the errors of sub-models be those of keys' positions, as Figure 3-7 prints it. Where leaves are half full
@@ -83,8 +82,8 @@ func (o Options) withDefaults(s *store.KVSpec) Options {
 	return o
 }
 
-// AutoSubModels leaves their number to package choose.
-const AutoSubModels = choose.AnyNumber
+// AutoSubModels has Auto choose their number.
+const AutoSubModels = -1
 
 // MaxSubModels bounds them: their numbers and those of their lines have 32 bits.
 const MaxSubModels = 8_000_000

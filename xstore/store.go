@@ -9,7 +9,6 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
-	"drtmx/xstore/choose"
 	"drtmx/xstore/hashed"
 	"drtmx/xstore/model"
 	"drtmx/xstore/published"
@@ -58,8 +57,7 @@ type part struct {
 	untold     int           // splits that the trainers were not told of
 	wanted     uint32        // sub-models that were asked for while a model was trained; 0: none
 	asked      uint64        // keys when a person last asked for a number of sub-models; 0: none has since the last expansion
-	top        string        // kind of the top model
-	choice     choose.Choice // of sub-models and top model, where they were left to package choose
+	choice     Choice        // of the number of sub-models, where it was left to Auto
 }
 
 // Stats counts what happened to a server's keys since the start, on the server and at all clients.
@@ -73,7 +71,6 @@ type Stats struct {
 	Speculative uint64 // lookups that found their key in a leaf all the same
 	Siblings    uint64 // and in the leaf at its right
 	Fallbacks   uint64 // GETs that the server had to answer
-	Blind       uint64 // lookups whose sub-model cannot predict: its errors do not fit their 8 bits
 	Refreshes   uint64 // sub-models that came with its answer
 	Fetches     uint64 // sub-models and nodes that were READ into a cache
 	Torn        uint64 // leaves and values that were caught in a change, and read again
@@ -152,15 +149,17 @@ func (s *Store) open(m int) (*part, error) {
 // learn makes the first version: a top model trained on the initial keys, and sub-models that are trained when a lookup
 // looks.
 func (p *part) learn(keys store.Keys) error {
-	n, err := p.subModels(p.s.opt.SubModels)
-	if err != nil {
-		return err
-	}
-	top, err := p.trainTop(keys)
+	top, err := model.TrainTop(model.TopSpec{Kind: p.s.opt.TopModel, Seed: p.s.spec.Seed, Fields: p.s.opt.Fields}, keys)
 	if err != nil {
 		return err
 	}
 	leaves, fill, inca := p.tree.Initial()
+	n := p.s.opt.SubModels
+	if n == AutoSubModels {
+		if n, err = p.choose(); err != nil {
+			return err
+		}
+	}
 	x := model.NewModel(top, uint32(n), keys, p.low, p.high)
 	in := &model.Initial{Keys: keys, Fill: fill, Low: p.low, High: p.high, INCA: inca}
 	im := published.NewImage(x, in, p.s.newTrainer())
@@ -172,47 +171,10 @@ func (p *part) learn(keys store.Keys) error {
 	return nil
 }
 
-// subModels is their number where n was asked for. It leaves what is auto, number or top model, to package choose, for the initial keys.
-func (p *part) subModels(n int) (int, error) {
-	o := p.s.opt
-	p.choice = choose.Choice{}
-	if p.top == "" {
-		p.top = o.TopModel
-	}
-	if n != AutoSubModels && o.TopModel != choose.AnyTop {
-		return n, nil
-	}
-	var err error
-	reads := map[Mode]int{Model: 1, Top: 2}[o.Cache]
-	if p.choice, err = choose.Choose(p.s.ranges.Keys(p.server), p.low, p.high, choose.Options{SubModels: n, TopModel: o.TopModel, Fields: o.Fields,
-		Slots: o.Slots, KeyErrors: o.KeyErrors, CacheBytes: o.CacheBytes, Most: MaxSubModels, IndexReads: reads, Seed: p.s.spec.Seed}, p.prices()); err != nil {
-		return 0, err
-	}
-	p.top = p.choice.Top
-	return p.choice.SubModels, nil
-}
-
-// prices are those of lookups in the part.
-func (p *part) prices() choose.Prices {
-	s := p.s
-	clients, all := 0, 0
-	for m := range s.cl.Machines() {
-		if m >= s.spec.Servers {
-			clients += s.cl.Threads(m)
-		}
-		all += s.cl.Threads(m)
-	}
-	if clients == 0 { // servers are each other's clients
-		clients = all
-	}
-	f := s.cl.Fabric()
-	return choose.PricesOf(f.Profile(), f.Machine(p.server).Type, choose.Site{LeafBytes: s.opt.readBytes(), ValueBytes: s.spec.ValueBytes, Levels: p.tree.Stats().Levels,
-		Threads: s.cl.Threads(p.server), Clients: float64(clients) / float64(s.spec.Servers), SearchCycles: searchCycles})
-}
-
-// trainTop trains the top model on some keys.
-func (p *part) trainTop(keys model.Keys) (model.Top, error) {
-	return model.TrainTop(model.TopSpec{Kind: p.top, Seed: p.s.spec.Seed, Fields: p.s.opt.Fields}, keys)
+// choose leaves the number of sub-models to Auto, for the initial keys.
+func (p *part) choose() (n int, err error) {
+	p.choice, err = Auto(p.s.ranges.Keys(p.server), p.low, p.high, p.s.opt, p.s.cl.Fabric().Profile(), p.s.opt.CacheBytes)
+	return p.choice.SubModels, err
 }
 
 func (s *Store) newTrainer() *model.Trainer {
@@ -269,7 +231,6 @@ func (s *Stats) Add(o *Stats) {
 	s.Speculative += o.Speculative
 	s.Siblings += o.Siblings
 	s.Fallbacks += o.Fallbacks
-	s.Blind += o.Blind
 	s.Refreshes += o.Refreshes
 	s.Fetches += o.Fetches
 	s.Torn += o.Torn
@@ -285,16 +246,8 @@ func (s *Stats) Add(o *Stats) {
 // Chosen is what Auto chose for the first server, and why.
 func (s *Store) Chosen() map[string]knob.Auto {
 	c := s.parts[0].choice
-	chosen := map[string]knob.Auto{}
-	if c.SubModels != 0 && s.opt.SubModels == AutoSubModels {
-		chosen["xstore.submodels"] = knob.Auto{Primitive: strconv.Itoa(c.SubModels), Because: c.Because}
+	if c.SubModels == 0 {
+		return nil
 	}
-	if c.SubModels != 0 && s.opt.TopModel == choose.AnyTop {
-		because := c.Because
-		if s.opt.SubModels == AutoSubModels {
-			because = "of all top models it has the cheapest number of sub-models"
-		}
-		chosen["xstore.top"] = knob.Auto{Primitive: c.Top, Because: because}
-	}
-	return chosen
+	return map[string]knob.Auto{"xstore.submodels": {Primitive: strconv.Itoa(c.SubModels), Because: c.Because}}
 }

@@ -10,6 +10,7 @@ import (
 	"drtmx/cluster/drtmx/cli"
 	"drtmx/cluster/drtmx/progress"
 	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
 )
 
 func whyCommand() *cobra.Command {
@@ -29,7 +30,10 @@ and sizes stay as they are. p99 is shown where its interval excludes 0.
 The first line is the instant verdict that the page and drtmx run show as well, by a rule on one run's own data:
 contended (conflicts take at least half of the time in flight: aborted attempts, back-off, waits for locked records),
 else saturated (the busiest unit of a resource is busy at least 85 % of the time), else latency-bound (requests wait for
-round trips one after the other).`,
+round trips one after the other).
+
+Of a spec that lists several systems (drtmx why rivals) it measures each, and says what each further one depends on more
+or less than the one before all, in the words of the page.`,
 		Args: cli.AtMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := f.Spec(cmd, args)
@@ -38,6 +42,9 @@ round trips one after the other).`,
 			}
 			if err := cli.RefuseIdle(spec, f.Turned(spec, args)); err != nil {
 				return err
+			}
+			if len(spec.Systems) > 0 {
+				return whySystems(cmd, spec, group, seeds, asJSON)
 			}
 			b := progress.New(cmd.ErrOrStderr(), "why")
 			c, err := batch.MeasureCauses(cmd.Context(), spec, batch.CausesOptions{Group: group, Seeds: seeds, Progress: b.Update})
@@ -53,4 +60,26 @@ round trips one after the other).`,
 	cmd.Flags().IntVar(&seeds, "seeds", batch.CauseSeeds, fmt.Sprintf("pairs of runs, with consecutive seeds; more make the intervals narrower (1 to %d)", 1000))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the causes as JSON")
 	return cmd
+}
+
+// whySystems measures the causes of each of several systems, and of the difference.
+func whySystems(cmd *cobra.Command, spec experiment.Spec, group string, seeds int, asJSON bool) error {
+	list, err := spec.Each()
+	if err != nil {
+		return err
+	}
+	var out batch.CausesOfSystems
+	for _, s := range list {
+		b := progress.New(cmd.ErrOrStderr(), "why "+s.Name)
+		c, err := batch.MeasureCauses(cmd.Context(), s, batch.CausesOptions{Group: group, Seeds: seeds, Progress: b.Update})
+		b.End()
+		if c == nil {
+			return err
+		}
+		out.Add(s.Name, c)
+		if err != nil { // interrupted: what there is
+			return errors.Join(cli.Show(cmd, &out, asJSON), err)
+		}
+	}
+	return cli.Show(cmd, &out, asJSON)
 }

@@ -6,7 +6,7 @@ const few = 30; // cards that are shown unasked
 // come; then it stays as it is.
 export class Cards {
   constructor(on) {
-    Object.assign(this, { on, list: [], most: few, told: null, asked: 0, answered: 0 });
+    Object.assign(this, { on, list: [], whys: new Map(), most: few, told: null, asked: 0, answered: 0 });
     $("morecards").onclick = () => {
       const first = this.most;
       this.most = Infinity;
@@ -40,14 +40,29 @@ export class Cards {
   // draw puts the newest card where it is in sight, and those before it further below; what
   // was undone is folded away.
   draw() {
-    const list = this.list.map((c) => c.needs && !c.needs.ghost ? { ...c, paused: this.on.paused() } : c);
-    const rivals = list.filter((c) => c.rival), newest = list.filter((c) => !c.rival).reduce((a, c) => !a || c.virtual_ns > a.virtual_ns ? c : a, null), render = (x, was) => x.undone ? folded(x, this.on, was) : card(x, this.on, was);
+    const list = this.list.map((c) => ({ ...c, ...c.needs && !c.needs.ghost && { paused: this.on.paused() }, ...!c.number && { why: this.whys.get(keyOf(c)) } }));
+    const rivals = list.filter((c) => c.rival), newest = list.filter((c) => !c.rival).reduce((a, c) => !a || c.virtual_ns > a.virtual_ns ? c : a, null), render = (x, was) => x.undone ? folded(x, this.on, was) : card(x, { ...this.on, why: () => this.why(x) }, was);
     keyed($("newest"), [...rivals, ...newest ? [newest] : []], keyOf, render);
     const before = list.filter((c) => c !== newest && !c.rival);
     keyed($("cards"), before.slice(0, this.most), keyOf, render);
     $("earlier").hidden = !before.length;
     $("morecards").hidden = before.length <= this.most;
     $("morecards").textContent = `Show the ${before.length - this.most} before them`;
+  }
+  // why measures what limits both systems of a card, one after the other, and shows it with the difference. Causes that are there
+  // already are not measured again.
+  async why(c) {
+    const key = keyOf(c), ask = () => call("GET", `/page/why?a=${c.before.sys}&b=${c.after.sys}`), tell = (w) => { this.whys.set(key, w); this.draw(); };
+    let w = await ask();
+    for (const sys of w?.measure || []) if (!await call("POST", `/api/causes?sys=${sys}`, {})) return;
+    while (w && (w.running || w.measure.length)) {
+      tell({ ...w, running: true });
+      await new Promise((done) => setTimeout(done, 1000));
+      if (!this.list.some((x) => keyOf(x) === key)) return;
+      w = await ask();
+      if (w && !w.running && w.measure.length) { tell({ ...w, failed: w.failed || "cancelled, or a knob was turned meanwhile: measure again" }); return; }
+    }
+    if (w) { tell(w); say(w.diff?.text || ""); }
   }
   // show scrolls to the card of a change.
   show(number) {
@@ -85,10 +100,23 @@ function card(c, on, was) {
         el("div", { class: "acts" },
           c.number > 0 && undo && act("Undo", c.with ? "take these changes back" : "take this change back", () => set(c.sys, c.undo)),
           c.number > 0 && undo && act("Ghost", "go on without this change and those after it, as a second system", () => on.ghost(c.sys, c.version - (c.with || 0))),
+          !c.number && act("Why", "what limits each of the two, and the difference: both run again and again in the background, each time with a part of what takes time a tenth faster", () => on.why()),
           c.rows && !c.rival && act("Pin", "keep what was measured after it, to compare", () => on.pin({ ...c.after, title: c.number ? `system ${c.sys} after change ${c.number}` : `system ${c.after.sys}` })),
           c.number > 0 && act("Show", "show this moment on the time axis", () => on.look(c))))),
+    c.why && because(c.why),
     c.moved?.length > 0 && el("p", { class: "hint moved" }, `${c.moved.length > 1 ? `${c.moved.length} other knobs moved` : "Another knob moved"}: ${c.moved.join(", ")}`),
     c.phases && el("details", { open: was?.querySelector("details")?.open }, el("summary", {}, "phases"), table(c.phases, sides)));
+}
+
+// because is what limits both systems of a card.
+function because(w) {
+  if (w.running) return el("p", { class: "hint" }, "Measuring what limits each of them: ", el("progress", { max: 1000, value: w.done, "aria-label": "causes of both systems" }));
+  if (!w.diff) return el("p", { class: "hint" }, w.failed || "not measured");
+  const d = w.diff, more = (g) => g ? `${signed(g.diff, (v) => v.toFixed(2))} ± ${g.half95.toFixed(2)}` : "–";
+  return el("div", { class: "because" }, el("p", {}, d.text), el("div", { class: "slim", tabindex: 0, role: "region", "aria-label": "causes of both systems" }, el("table", { class: "rows" },
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "% more throughput for 1 % less of"), el("th", { scope: "col" }, d.a), el("th", { scope: "col" }, d.b), el("th", { scope: "col" }, "difference"), el("th", { scope: "col" }, "of p50"))),
+    el("tbody", {}, ...d.rows.map((r) => el("tr", {}, el("th", { scope: "row" }, r.what), el("td", {}, r.a.toFixed(2)), el("td", {}, r.b.toFixed(2)),
+      el("td", {}, r.gain.differs ? el("b", {}, more(r.gain)) : more(r.gain)), el("td", {}, r.p50?.differs ? el("b", {}, more(r.p50)) : more(r.p50))))))));
 }
 
 // needs says what length would tell the rows that are open, and offers it.

@@ -303,7 +303,7 @@ func total(sum, all *Elasticity) string {
 	if sum == nil || all == nil {
 		return ""
 	}
-	const visible = 0.1 // a smaller difference changes no decision
+	const visible, blurred = 0.1, 0.5 // a smaller difference changes no decision; a wider interval tells nothing
 	half := func(e *Elasticity) float64 {
 		if e.CI95 == nil {
 			return 0
@@ -312,6 +312,8 @@ func total(sum, all *Elasticity) string {
 	}
 	diff, chance := sum.Throughput-all.Throughput, math.Hypot(half(sum), half(all))
 	switch {
+	case chance > blurred:
+		return fmt.Sprintf("The groups sum up to %.2f ± %.2f %%, everything at once brings %.2f ± %.2f %%: chance is larger than what these runs tell. Take a longer duration_ns, or more seeds.", sum.Throughput, half(sum), all.Throughput, half(all))
 	case math.Abs(all.Throughput-1) > max(visible, half(all)):
 		return fmt.Sprintf("Everything at once brings %.2f %% for 1 %%, where 1 is exact: these runs are too short or too few to rank causes by. Take a longer duration_ns, or more seeds.", all.Throughput)
 	case diff > max(visible, chance):

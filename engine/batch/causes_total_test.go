@@ -18,6 +18,7 @@ func TestTotalOfCauses(t *testing.T) {
 		{of(1.20, 0.30), of(1.00, 0.02), "can be added"}, // it may be chance
 		{of(1.20, 0.05), of(0.70, 0.05), "Take a longer duration_ns"},
 		{of(0.70, 0.05), of(0.80, 0.40), "can be added"},
+		{of(-0.07, 5.5), of(1.13, 0.2), "chance is larger"},
 		{&Elasticity{Throughput: 1.2}, &Elasticity{Throughput: 1}, "Do not add them"}, // a single seed
 	} {
 		if got := total(tt.sum, tt.all); !strings.Contains(got, tt.want) || strings.Contains(got, "must give") {

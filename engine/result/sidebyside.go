@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -18,6 +19,7 @@ type SystemDiff struct {
 	B       string     `json:"b"`
 	Spec    []SpecDiff `json:"spec"`
 	Metrics []Diff     `json:"metrics"`
+	Text    string     `json:"text"` // in a sentence, as the page says it
 }
 
 // CompareSystems puts results side by side.
@@ -25,7 +27,9 @@ func CompareSystems(rs []*Result) *Systems {
 	out := &Systems{Systems: rs, Comparison: []SystemDiff{}}
 	for _, r := range rs[1:] {
 		c := Compare(rs[0], r)
-		out.Comparison = append(out.Comparison, SystemDiff{A: rs[0].Name, B: r.Name, Spec: c.Spec, Metrics: c.Metrics})
+		d := SystemDiff{A: rs[0].Name, B: r.Name, Spec: c.Spec, Metrics: c.Metrics}
+		d.Text = d.sentence(rs[0], r)
+		out.Comparison = append(out.Comparison, d)
 	}
 	return out
 }
@@ -57,8 +61,49 @@ func (s *Systems) String() string {
 	}
 	for _, c := range s.Comparison {
 		b.WriteString(c.withoutInterval())
+		b.WriteString(c.Text + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// sentence says what differs by more than chance, and what limits each.
+func (c SystemDiff) sentence(a, b *Result) string {
+	var parts, same, open []string
+	for _, d := range c.Metrics {
+		name := map[string]string{"throughput": "throughput", "latency_us.p50": "p50", "latency_us.p99": "p99", "abort_rate": "aborts"}[d.Metric]
+		switch {
+		case name == "" || d.A == 0 && d.B == 0:
+		case d.Change == nil || d.Half95 == 0:
+			open = append(open, name)
+		case math.Abs(*d.Change) <= d.Half95:
+			same = append(same, name)
+		case name == "aborts":
+			parts = append(parts, fmt.Sprintf("aborts are %.2g %% in %s and %.2g %% in %s", 100*d.A, c.A, 100*d.B, c.B))
+		default:
+			parts = append(parts, fmt.Sprintf("%s is %.2g %% %s", name, 100*math.Abs(*d.Change), map[bool]string{true: "higher", false: "lower"}[*d.Change > 0]))
+		}
+	}
+	if len(same) > 0 {
+		parts = append(parts, and(same)+" not measurably different")
+	}
+	out := fmt.Sprintf("%s against %s: %s", c.B, c.A, strings.Join(parts, ", "))
+	if len(parts) == 0 {
+		out += "no number has an interval"
+	} else if len(open) > 0 {
+		out += "; no interval of the difference of " + and(open)
+	}
+	if x, y := a.Limit, b.Limit; x != nil && y != nil {
+		out += fmt.Sprintf("; %s is %s, %s is %s", c.A, x.Word, c.B, y.Word)
+	}
+	return out + "."
+}
+
+// and writes names as in a sentence.
+func and(names []string) string {
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return names[0]
 }
 
 // columnWidth has room for a number, and from the second system on for its change too.

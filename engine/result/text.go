@@ -41,9 +41,6 @@ func (r *Result) String() string {
 	if r.Commits > 0 || l.Mean > 0 {
 		row("latency", "mean %s us%s%s%s", Number(l.Mean), optional(", p50 %s", l.P50), optional(", p99 %s", l.P99), optional(", p99.9 %s", l.P999))
 	}
-	if r.Open != nil {
-		row("open", "%s", r.Open.Text())
-	}
 	if text := r.Unknown(); text != "" {
 		row("", "%s", text)
 	}
@@ -67,13 +64,8 @@ func (r *Result) String() string {
 			row("auto", "%s is %s: %s", p, c.Primitive, c.Because)
 		}
 	}
-	for _, name := range []string{"xstore.top", "xstore.submodels"} {
-		if c, ok := r.Auto[name]; ok {
-			row("auto", "%s is %s: %s", name, c.Primitive, c.Because)
-		}
-	}
-	if r.XStore != nil && r.XStore.Because != "" {
-		row("fallbacks", "%s", r.XStore.Because)
+	if c, ok := r.Auto["xstore.submodels"]; ok {
+		row("auto", "xstore.submodels is %s: %s", c.Primitive, c.Because)
 	}
 	if r.Limit != nil {
 		row("limit", "%s", r.Limit.Text)

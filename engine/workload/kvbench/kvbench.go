@@ -1,11 +1,9 @@
 package kvbench
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
-	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
@@ -64,11 +62,7 @@ func New(o Options) (*Bench, error) {
 		return nil, err
 	}
 	if b.keys, err = dataset.Make(o.Set); err != nil {
-		var file *dataset.FileError
-		if errors.As(err, &file) {
-			return nil, knob.Invalid("workload.dataset", o.Set.Name, file.Next, "%s", file.Rule)
-		}
-		return nil, knob.Invalid("workload.dataset", o.Set.Name, "see drtmx knobs workload.dataset", "%v", err)
+		return nil, fmt.Errorf("workload.dataset: %w", err)
 	}
 	b.scatter = workload.NewScatter(b.keys.Len())
 	b.check = newChecker(b.keys, o.Check, o.ValueBytes)
