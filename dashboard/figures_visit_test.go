@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -397,11 +400,16 @@ func TestFiguresWithoutLibrary(t *testing.T) {
 	v := inventor{make(chan error)}
 	s := newFigureSite(t, browserSpec, agent.Options{Pace: visitPace, NoTwin: true}, v, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/page/about" {
-				io.WriteString(w, `{"code": "x"}`)
+			if r.URL.Path != "/" {
+				h.ServeHTTP(w, r)
 				return
 			}
-			h.ServeHTTP(w, r)
+			answer := httptest.NewRecorder() // the page as a build has it that was made without npm
+			h.ServeHTTP(answer, r)
+			maps.Copy(w.Header(), answer.Header())
+			w.Header().Del("Content-Length")
+			w.WriteHeader(answer.Code)
+			w.Write(regexp.MustCompile(`<link id="library"[^>]*>`).ReplaceAll(answer.Body.Bytes(), nil))
 		})
 	})
 	b := newTab(t)
