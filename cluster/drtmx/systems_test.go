@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -72,7 +73,6 @@ func TestOneSystemIsNeeded(t *testing.T) {
 	for want, args := range map[string][]string{
 		"systems = hybrid, messages: one system is needed here, the spec lists 2; run and up": {"sweep", file, "--over", "coroutines=1,2"},
 		"systems = hybrid, messages: one system":                                              {"trace", file, "-o", filepath.Join(t.TempDir(), "t.json")},
-		"systems = hybrid, messages: one":                                                     {"why", file},
 		"systems = hybrid, messages: ":                                                        {"knobs", file},
 		"seeds = 3: is for one system, the spec lists 2":                                      {"run", file, "--seeds", "3"},
 		"history = h.edn: is for one system, the spec lists 2":                                {"run", file, "--history", "h.edn"},
@@ -172,5 +172,17 @@ func TestBesideRunsTheBaseToo(t *testing.T) {
 		if code, _, stderr := call(args...); code != misused || !strings.Contains(stderr, says) {
 			t.Errorf("%v: exit %d: %s, want %q", args, code, stderr, says)
 		}
+	}
+}
+
+// TestWhyOfSeveralSystems: why measures each, and says what the second depends on more or less than the first.
+func TestWhyOfSeveralSystems(t *testing.T) {
+	code, out, errs := call(append([]string{"why", two(t, twoSystems), "--seeds", "2", "--json"}, small...)...)
+	var c batch.CausesOfSystems
+	if err := json.Unmarshal([]byte(out), &c); code != 0 || err != nil {
+		t.Fatalf("exit %d, %v, %s", code, err, errs)
+	}
+	if len(c.Systems) != 2 || c.Systems[1].Name != "messages" || c.Systems[1].Causes == nil || len(c.Differences) != 1 || !strings.HasPrefix(c.Differences[0].Text, "hybrid is ") || len(c.Differences[0].Rows) < 5 {
+		t.Errorf("%.600s", out)
 	}
 }
