@@ -144,7 +144,7 @@ func historyOf(r *result.Result) error {
 
 func runSeeds(cmd *cobra.Command, spec experiment.Spec, n int, asJSON bool, tables *cli.TableFlags, k *cli.KeepFlags) error {
 	b := progress.New(cmd.ErrOrStderr(), "seeds")
-	r, err := batch.RunSeeds(cmd.Context(), spec, n, batch.SweepOptions{Cache: keep.Cache(), Progress: b.Update})
+	r, err := batch.RunSeeds(cmd.Context(), spec, n, batch.SweepOptions{Cache: keep.Cache(), Share: b.Update})
 	b.End()
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 // runSystems runs the systems that a spec lists, and compares them.
 func runSystems(cmd *cobra.Command, spec experiment.Spec, asJSON bool, tables *cli.TableFlags, k *cli.KeepFlags) error {
 	b := progress.New(cmd.ErrOrStderr(), "run")
-	r, err := batch.RunSystems(cmd.Context(), spec, batch.SweepOptions{Progress: b.Update})
+	r, err := batch.RunSystems(cmd.Context(), spec, batch.SweepOptions{Share: b.Update})
 	b.End()
 	if err != nil {
 		return err

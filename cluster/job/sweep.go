@@ -101,7 +101,7 @@ func (j *Jobs) StartSweep(ctx context.Context, sys string, order SweepOrder) (st
 			state.Number, d.have[b.Sys] = j.sweep, state
 		},
 		work: func(ctx context.Context, progress func(done, total int)) error {
-			o := batch.SweepOptions{Seeds: order.Seeds, Cache: keep.Cache(), Progress: progress, Parallel: max(1, runtime.GOMAXPROCS(0)-1)} // a core is the live systems'
+			o := batch.SweepOptions{Seeds: order.Seeds, Cache: keep.Cache(), Share: progress, Parallel: max(1, runtime.GOMAXPROCS(0)-1)} // a core is the live systems'
 			swept, err := batch.Sweep(ctx, b.Spec, axes, o)
 			d.mu.Lock()
 			state.Sweep = swept

@@ -68,7 +68,7 @@ export class Sweep {
     if (mine) {
       $("sweepbar").max = mine.total || 1;
       $("sweepbar").value = mine.done;
-      $("sweepdone").textContent = mine.total ? `${mine.done} of ${mine.total} runs` : "waits for its turn";
+      $("sweepdone").textContent = mine.total ? `${Math.floor(100 * mine.done / mine.total)} % done` : "waits for its turn";
     }
     if (this.busy && !mine) { this.refresh(); say("the sweep has ended"); }
     this.busy = !!mine;

@@ -121,7 +121,7 @@ func MeasureCauses(ctx context.Context, spec experiment.Spec, o CausesOptions) (
 	var first error
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
-	err = runJobs(inner, jobs, SweepOptions{Parallel: o.Parallel, Progress: func(done, total int) {
+	err = runJobs(inner, jobs, SweepOptions{Parallel: o.Parallel, Share: func(done, total int) {
 		report(pilotShare+(engine.ProgressTotal-pilotShare)*done/total, engine.ProgressTotal)
 	}}, func(j job, r *result.Result, _ bool, err error) {
 		if err != nil && first == nil {

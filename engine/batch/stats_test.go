@@ -259,3 +259,32 @@ func TestMissingPercentilesSayWhy(t *testing.T) {
 		t.Errorf("of nothing: %s", text)
 	}
 }
+
+// Progress follows simulated time: it moves while the only run goes on, never goes back, and what was kept is left out of it.
+func TestShare(t *testing.T) {
+	spec := smallSpec(experiment.Knobs{"duration_ns": "400us"})
+	cache := memCache{}
+	var told []int
+	o := SweepOptions{Parallel: 2, Cache: lockedCache{cache, make(chan struct{}, 1)}, Share: func(done, total int) { told = append(told, done*1000/total) }}
+	axis := func(values ...any) []experiment.Axis { return []experiment.Axis{{Knob: "coroutines", Values: values}} }
+	if _, err := Sweep(context.Background(), spec, axis(2), o); err != nil {
+		t.Fatal(err)
+	}
+	if len(told) < 10 || told[0] > 200 || told[len(told)-1] != 1000 || !slices.IsSorted(told) {
+		t.Errorf("one run: %v", told)
+	}
+	told = nil
+	if _, err := Sweep(context.Background(), spec, axis(2, 4), o); err != nil {
+		t.Fatal(err)
+	}
+	if len(told) < 10 || told[0] > 200 || told[len(told)-1] != 1000 || !slices.IsSorted(told) {
+		t.Errorf("one kept, one run: %v", told)
+	}
+	told = nil
+	if _, err := Sweep(context.Background(), spec, axis(2, 4), o); err != nil {
+		t.Fatal(err)
+	}
+	if len(told) != 1 || told[0] != 1000 {
+		t.Errorf("all kept: %v", told)
+	}
+}

@@ -70,7 +70,10 @@ type SweepOptions struct {
 	Parallel int                   // systems at once in this process; 0 means one per core
 	Runner   Runner                // computes what it takes; nil: all runs are computed here
 	Cache    Cache                 // finished runs are taken from here and put here, so a broken sweep resumes
-	Progress func(done, total int) // called from one goroutine at a time
+	Progress func(done, total int) // counts runs; called from one goroutine at a time
+	// Share is told how far the whole is, in parts of total, also while runs go on: by simulated time, each run as long as it is
+	// estimated to take. What the cache has is left out of it. Called from one goroutine at a time.
+	Share func(done, total int)
 	// Each is told of a run as soon as it has ended, before Progress, in RunAll only: at is the place
 	// of the spec. Specs that share a run are told of one after the other.
 	Each func(at int, r *result.Result)
@@ -206,8 +209,10 @@ func runJobs(ctx context.Context, jobs []job, o SweepOptions, done func(j job, r
 	}
 	var mu sync.Mutex
 	finished := 0
+	share := newShares(jobs, o.Share)
 	one := func(j job) {
-		r, cached, err := o.run(ctx, j)
+		r, cached, err := o.run(ctx, j, share.of(j))
+		share.ended(j, cached)
 		mu.Lock()
 		defer mu.Unlock()
 		if ctx.Err() == nil || err == nil {
@@ -311,9 +316,9 @@ func RunAll(ctx context.Context, specs []experiment.Spec, o SweepOptions) ([]*re
 }
 
 // run does a job, and again for as long as it is asked for.
-func (o *SweepOptions) run(ctx context.Context, j job) (r *result.Result, cached bool, err error) {
+func (o *SweepOptions) run(ctx context.Context, j job, progress func(done, total int)) (r *result.Result, cached bool, err error) {
 	for times := 0; ; times++ {
-		if r, cached, err = o.runCached(ctx, j); err != nil || o.Repeat == nil {
+		if r, cached, err = o.runCached(ctx, j, progress); err != nil || o.Repeat == nil {
 			return r, cached, err
 		}
 		another, ok := o.Repeat(times, j.spec, r)
@@ -349,8 +354,8 @@ func fitting(jobs []job, n int) int {
 	return max(min(n, int(free/largest)), 1)
 }
 
-func (o *SweepOptions) runCached(ctx context.Context, j job) (r *result.Result, cached bool, err error) {
-	compute := func() (*result.Result, error) { return engine.Run(ctx, j.spec, nil) }
+func (o *SweepOptions) runCached(ctx context.Context, j job, progress func(done, total int)) (r *result.Result, cached bool, err error) {
+	compute := func() (*result.Result, error) { return engine.Run(ctx, j.spec, progress) }
 	if o.elsewhere(j.spec, j.values) {
 		compute = func() (*result.Result, error) { return o.Runner.Run(ctx, j.spec, j.values) }
 	}
