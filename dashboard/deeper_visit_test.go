@@ -35,11 +35,13 @@ func TestLookDeeper(t *testing.T) {
 	}
 	tip("transaction")
 	b.shot("transaction.png")
+	stepsThrough(b)
 	wide := eval[float64](b, `document.querySelector("#transaction svg").getBoundingClientRect().width`)
 	b.act(`const z = document.getElementById("zoom"); z.value = "5"; z.dispatchEvent(new Event("change"))`)
 	b.until("zoomed", fmt.Sprintf(`document.querySelector("#transaction svg").getBoundingClientRect().width > 4 * %g && document.documentElement.scrollWidth <= innerWidth`, wide))
 	b.click(`#cluster rect.bar[data-node="2"]`)
 	b.until("the node", `document.getElementById("insidebox").open && /node 2/.test(document.querySelector("#inside svg")?.getAttribute("aria-label"))`)
+	requestsThatWait(b)
 	was := eval[string](b, `document.querySelector("#inside svg").textContent`)
 	b.until("it is live", fmt.Sprintf(`document.querySelector("#inside svg").textContent !== %q`, was))
 	b.act(`await fetch("/api/systems", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ fork: "a", set: { "phase.validation": "two-sided" } }) })`)
@@ -56,6 +58,54 @@ func TestLookDeeper(t *testing.T) {
 	b.act(`document.getElementById("insidebox").scrollIntoView()`)
 	b.shot("phone-inside.png")
 	b.quiet(s)
+}
+
+// stepsThrough goes through a transaction by keys, to another one and back, and takes it to Perfetto, whose window is played here.
+func stepsThrough(b *tab) {
+	b.t.Helper()
+	says := func(what, pattern string) {
+		b.t.Helper()
+		b.until(what, `/`+pattern+`/.test(document.getElementById("stepwords").textContent)`)
+	}
+	b.act(`document.getElementById("transaction").focus()`)
+	b.press("ArrowRight", 39)
+	says("the first step", `^1 of \d+: phase `)
+	b.press("ArrowRight", 39)
+	says("the second", `^2 of `)
+	b.act(`for (let i = 0; i < 60 && !/posted after/.test(document.getElementById("stepwords").textContent); i++) document.getElementById("stepon").click()`)
+	says("a request, with all of its way", `(READ|WRITE|rpc) of \d+ bytes to node \d, phase .*posted after .*: .* wire and switch`)
+	b.until("it is marked", `document.querySelectorAll("#transaction .chosen").length === 1`)
+	b.press("ArrowLeft", 37)
+	b.press("Escape", 27)
+	b.until("nothing is chosen", `document.getElementById("stepwords").textContent === "" && !document.querySelector("#transaction .chosen")`)
+	first := eval[string](b, `document.getElementById("pickwords").textContent + document.getElementById("picktext").textContent`)
+	b.click("#pick")
+	b.until("a second one", `document.getElementById("txnwhich").textContent === "2 of 2" && document.getElementById("picking").hidden && document.getElementById("txnon").disabled`)
+	b.act(`document.getElementById("transaction").focus()`)
+	b.press("PageUp", 33)
+	b.until("the one before", fmt.Sprintf(`document.getElementById("txnwhich").textContent === "1 of 2" && document.getElementById("pickwords").textContent + document.getElementById("picktext").textContent === %q`, first))
+	if text := eval[string](b, `fetch(document.getElementById("perfettofile").href).then((r) => r.ok && /attachment/.test(r.headers.get("content-disposition")) ? r.text() : String(r.status))`); !strings.HasPrefix(text, `{"displayTimeUnit":"ns"`) || !strings.Contains(text, `"balance"`) {
+		b.t.Errorf("the file for Perfetto is %.200s", text)
+	}
+	b.act(`window.viewer = document.body.appendChild(document.createElement("iframe")); window.posted = [];
+		viewer.contentWindow.postMessage = (m, to) => { posted.push([m, to]); if (m === "PING") dispatchEvent(new MessageEvent("message", { data: "PONG", origin: "https://ui.perfetto.dev", source: viewer.contentWindow })); };
+		window.open = (url) => { posted.push([url]); return viewer.contentWindow; }`)
+	b.click("#perfetto")
+	b.until("the viewer has the file", `posted.at(-1)[0].perfetto?.buffer.byteLength > 1000 && posted[0][0] === "https://ui.perfetto.dev" && posted.every((p) => p.length === 1 || p[1] === "https://ui.perfetto.dev")`)
+	b.act(`viewer.remove()`)
+}
+
+// requestsThatWait opens from a part of a node the requests that wait there, by a key.
+func requestsThatWait(b *tab) {
+	b.t.Helper()
+	b.act(`document.querySelector('#inside [data-part="receive"]').focus()`)
+	b.until("the part keeps the focus while it is drawn anew", `document.activeElement.dataset.part === "receive"`)
+	b.key("\r")
+	b.until("requests, the longest first", `/^\d+ of the \d+ requests that were followed were at the receive pipeline of node 2/.test(document.getElementById("waitwords").textContent) && document.querySelectorAll("#waitlist li").length > 1`)
+	b.until("the first of them in its transaction", `/^\d+ of \d+: .*receive pipeline/.test(document.getElementById("stepwords").textContent) && document.querySelectorAll("#transaction .chosen").length === 1`)
+	b.shot("waits.png")
+	b.act(`document.querySelectorAll("#waitlist button")[1].click()`)
+	b.until("another", `/receive pipeline/.test(document.getElementById("stepwords").textContent)`)
 }
 
 // TestSessionPageNeedsNoNetwork opens a saved session as a file, in a browser that has no network.

@@ -77,6 +77,9 @@ func TestPageKeepsToItsPolicy(t *testing.T) {
 			return err
 		}
 		text := strings.ReplaceAll(string(b), "http://www.w3.org/2000/svg", "")
+		if path == "web/perfetto.js" { // opens a window of its own, on a click, and loads nothing
+			text = strings.Replace(text, "https://ui.perfetto.dev", "", 1)
+		}
 		if m := foreign.FindString(text); m != "" {
 			t.Errorf("%s refers to %s", path, m)
 		}

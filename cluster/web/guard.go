@@ -96,7 +96,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin-allow-popups") // the page hands a trace to the window of a viewer that it opens
 	h.Set("X-Frame-Options", "SAMEORIGIN")
 	if !g.hostAllowed(r.Host) {
 		refuse(w, http.StatusForbidden, fmt.Sprintf("host = %s: not a name of this server; use localhost, a loopback address or start with --host NAME", words.Clip(r.Host)))

@@ -195,17 +195,27 @@ const nicHigh = 2*(flowLength+4) + 22 + 4*meterHigh + 8
 
 // nic draws an RNIC between the wire and PCIe.
 func (d *node) nic(x *result.NICInside) {
+	d.opens("link")
 	d.flows(pipe{x.Out, true, "sends", "messages"}, pipe{x.In, false, "receives", "messages"}, fmt.Sprintf("link of RNIC %d", x.NIC))
 	top := d.h
 	d.box(top, 22+4*meterHigh+4, fmt.Sprintf("RNIC %d", x.NIC))
 	d.h += 21
+	defer d.opens("")
+	d.opens("send")
 	d.meter("send pipeline", x.Send.Busy, rate(x.Send.OpsPerSec)+" messages/s, requests and answers")
+	d.opens("receive")
 	d.meter("receive pipeline", x.Receive.Busy, rate(x.Receive.OpsPerSec)+" messages/s, requests and answers")
+	d.opens("atomics")
 	d.meter("atomics", x.Atomics.Busy, rate(x.Atomics.OpsPerSec)+" atomics/s")
+	d.opens("contexts")
 	d.meter("context fetches", x.Contexts.Busy, fmt.Sprintf("%s fetches/s; it has %s of the queue pairs' contexts and %s of the pages that it needs", rate(x.Contexts.OpsPerSec), percent(x.ContextHits), percent(x.PageHits)))
 	d.h += 5
+	d.opens("pcie")
 	d.flows(pipe{x.ReadsFromHost, true, "reads", "DMA reads"}, pipe{x.WritesToHost, false, "writes", "DMA writes"}, fmt.Sprintf("PCIe of RNIC %d", x.NIC))
 }
+
+// opens names the part to which the shapes that follow belong.
+func (d *node) opens(part string) { d.part = part }
 
 // pipe is one direction of a link or a bus.
 type pipe struct {
@@ -325,10 +335,13 @@ func (d *node) socket(s *result.SocketInside) {
 	high := 76 + float64(rows)*14
 	d.box(top, high, fmt.Sprintf("socket %d", s.Socket))
 	d.h += 22
+	d.opens("cores")
 	d.cores(s)
+	d.opens("")
 	d.cache(s)
 	d.h = top + high
 	y, x := d.h+2, d.x+d.cw*0.12
+	d.opens("memory")
 	d.arrow(x, y, s.DRAM.BytesPerSec, false, s.DRAM.Busy, fmt.Sprintf("DRAM of socket %d, read and written: %s/s, the busiest channel %s", s.Socket, size(s.DRAM.BytesPerSec), percent(s.DRAM.Busy)))
 	d.beside(x, y, "DRAM", size(s.DRAM.BytesPerSec)+"/s", percent(s.DRAM.Busy))
 	if n := s.NVM; n != nil {
@@ -342,6 +355,7 @@ func (d *node) socket(s *result.SocketInside) {
 		d.arrow(x+9, y, lineBytes*n.WritesPerSec, false, 0, fmt.Sprintf("writes to the NVM: %s requests of 64 bytes/s", rate(n.WritesPerSec)))
 		d.beside(x+12, y, lines...)
 	}
+	d.opens("")
 	d.h += flowLength + 6
 	d.memory(s)
 }

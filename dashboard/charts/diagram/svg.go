@@ -27,6 +27,7 @@ func (o Options) width() float64 {
 type drawing struct {
 	b    strings.Builder
 	bare bool
+	part string // of a machine, which the page opens on a click; "": nothing to open
 	w, h float64
 }
 
@@ -54,10 +55,21 @@ func (d *drawing) tip(words string) (attribute, element string) {
 	switch {
 	case words == "":
 		return "", ""
+	case d.bare && d.part != "":
+		return ` data-part="` + d.part + `" tabindex="0" role="button" aria-label="` + html.EscapeString(words) + `" data-tip="` + html.EscapeString(words) + `; a click shows the requests that wait here"`, ""
 	case d.bare:
 		return ` data-tip="` + html.EscapeString(words) + `"`, ""
 	}
 	return "", "<title>" + html.EscapeString(words) + "</title>"
+}
+
+// step puts what draw draws together as something that the page goes through, in the order of at: it says the words.
+func (d *drawing) step(at float64, verb int, words string, draw func()) {
+	if d.bare {
+		fmt.Fprintf(&d.b, `<g data-step="%s" data-at="%.3f" data-verb="%d">`, html.EscapeString(words), at, verb)
+		defer d.b.WriteString("</g>")
+	}
+	draw()
 }
 
 func (d *drawing) line(x1, y1, x2, y2 float64, more ...string) {

@@ -29,6 +29,7 @@ type timeline struct {
 	to    float64
 	scale float64 // pixels per ns
 	used  map[string]bool
+	index map[*engine.VerbTrace]int // of a request among those of the transaction
 }
 
 // Timeline draws a transaction over time: its phases on the machine that runs it, and below, a lane
@@ -36,7 +37,7 @@ type timeline struct {
 // way. Of a milestone that a request passes on the way there and back, both are in one segment. At
 // the end stands where the latency went, phase by phase.
 func Timeline(x *engine.TxnTrace, o Options) string {
-	t := &timeline{drawing: newDrawing(o), x: x, from: x.BeginNS, used: map[string]bool{}}
+	t := &timeline{drawing: newDrawing(o), x: x, from: x.BeginNS, used: map[string]bool{}, index: map[*engine.VerbTrace]int{}}
 	inSight := t.w
 	t.w *= float64(min(max(o.Zoom, 1), 20))
 	end := x.EndNS
@@ -117,7 +118,8 @@ func (t *timeline) own() {
 		if p.BeginNS >= t.x.EndNS {
 			after = ", after the commit was decided: not waited for"
 		}
-		t.span(p.BeginNS, p.EndNS, t.h, 20, 0.8, fill, fmt.Sprintf("phase %s: %s%s", name, micros(p.EndNS-p.BeginNS), after))
+		words := fmt.Sprintf("phase %s: %s%s", name, micros(p.EndNS-p.BeginNS), after)
+		t.step(p.BeginNS, -1, words, func() { t.span(p.BeginNS, p.EndNS, t.h, 20, 0.8, fill, words) })
 		if w > wide(name)+6 {
 			t.text(t.at(p.BeginNS)+4, t.h+14, name, `font-size="11.5"`, `fill="`+palette.InkOn(fill)+`"`)
 		}
@@ -143,6 +145,7 @@ func (t *timeline) lanes() {
 	to := map[int][]*engine.VerbTrace{}
 	for i := range verbs {
 		v := &verbs[i]
+		t.index[v] = i
 		if to[v.To] == nil {
 			nodes = append(nodes, v.To)
 		}
@@ -180,7 +183,7 @@ func (t *timeline) requests(verbs []*engine.VerbTrace) {
 		rows[i], free[row] = row, to+3
 	}
 	for i, v := range verbs {
-		t.request(v, t.h+rowHigh*float64(rows[i]), labels[i])
+		t.step(v.BeginNS, t.index[v], t.details(v), func() { t.request(v, t.h+rowHigh*float64(rows[i]), labels[i]) })
 	}
 	t.h += rowHigh*float64(len(free)) + 4
 }
@@ -188,8 +191,25 @@ func (t *timeline) requests(verbs []*engine.VerbTrace) {
 // short names a request beside its bar.
 func short(v *engine.VerbTrace) string { return fmt.Sprintf("%s %d B", v.Verb, v.Bytes) }
 
+// details is all that there is to say of a request.
+func (t *timeline) details(v *engine.VerbTrace) string {
+	var at []string
+	for _, m := range v.Milestones {
+		at = append(at, micros(m.NS)+" "+milestoneWords(m.Milestone))
+	}
+	s := fmt.Sprintf("%s, posted after %s", about(v), micros(v.BeginNS-t.from))
+	if len(at) > 0 {
+		s += ": " + strings.Join(at, ", ")
+	}
+	return s
+}
+
+func about(v *engine.VerbTrace) string {
+	return fmt.Sprintf("%s of %d bytes to node %d, phase %s: %s", v.Verb, v.Bytes, v.To, phaseName(v.Phase), micros(v.EndNS-v.BeginNS))
+}
+
 func (t *timeline) request(v *engine.VerbTrace, y float64, label bool) {
-	tip := fmt.Sprintf("%s of %d bytes to node %d, phase %s: %s", v.Verb, v.Bytes, v.To, phaseName(v.Phase), micros(v.EndNS-v.BeginNS))
+	tip := about(v)
 	if v.Passive {
 		tip += "; passive: not waited for"
 	}
