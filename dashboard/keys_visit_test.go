@@ -68,6 +68,7 @@ func TestFocusStays(t *testing.T) {
 func TestCalm(t *testing.T) {
 	t.Parallel()
 	_, b := visit(t)
+	b.until("a step to try", `document.querySelector("#steps li button") !== null`)
 	b.act(`document.querySelector("#steps li button").click()`)
 	b.until("a card", `[...document.querySelectorAll(".cards .card button")].some((e) => e.textContent === "Show")`)
 	b.act(`window.asked = []; const was = Element.prototype.scrollIntoView; Element.prototype.scrollIntoView = function (o) { asked.push(o?.behavior); was.call(this, o); }`)

@@ -9,7 +9,9 @@ import (
 
 // Requests wait at a part of a machine by the milestones that they spend there, those that it sends and those that it serves.
 func TestWaitsAtAPart(t *testing.T) {
-	m := func(name string, ns float64) engine.MilestoneTrace { return engine.MilestoneTrace{Milestone: name, NS: ns} }
+	m := func(name string, ns float64) engine.MilestoneTrace {
+		return engine.MilestoneTrace{Milestone: name, NS: ns}
+	}
 	all := []*engine.Picked{
 		{Txn: engine.TxnTrace{Type: "balance", Verbs: []engine.VerbTrace{
 			{Verb: "READ", Phase: "ro_read", From: 0, To: 2, Bytes: 24, EndNS: 1000, Milestones: []engine.MilestoneTrace{m("nic_send", 100), m("nic_receive", 300), m("memory", 50), m("poll", 20)}},

@@ -3,6 +3,7 @@ package charts
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"drtmx/dashboard/charts/palette"
@@ -168,15 +169,17 @@ func (s Sketch) bars(b *strings.Builder) {
 
 // ratios are ranges on a logarithmic axis, with 1 upright among them.
 func (s Sketch) ratios(b *strings.Builder) {
+	list := slices.Clone(s.Ratios)
+	list = slices.DeleteFunc(list, func(r [2]float64) bool { return !finite(r[0], r[1]) || r[0] <= 0 || r[1] <= 0 }) // a logarithm has no 0
 	lo, hi := 1.0, 1.0
-	for _, r := range s.Ratios {
+	for _, r := range list {
 		lo, hi = min(lo, r[0], r[1]), max(hi, r[0], r[1])
 	}
 	lo, hi = lo/1.1, hi*1.1
 	x := func(v float64) float64 { return sketchRim + along(v, lo, hi, true)*(sketchWidth-2*sketchRim) }
 	fmt.Fprintf(b, `<path d="M%.1f 4 V%g" stroke="%s" stroke-dasharray="3 2"/>`, x(1), sketchHeight-4, sketchAxis)
 	row := (sketchHeight - sketchRim) / float64(len(s.Ratios))
-	for i, r := range s.Ratios {
+	for i, r := range list {
 		y := sketchRim/2 + row*(float64(i)+0.5)
 		fmt.Fprintf(b, `<path d="M%.1f %.1f H%.1f" stroke="%s" stroke-width="1.6"/>`, x(r[0]), y, x(r[1]), sketchGrey)
 		sketchDiamond(b, x(r[1]), y)

@@ -25,7 +25,7 @@ const (
 
 // Run computes the figure at a scale, with set on top of the recipe's knobs.
 // Runs go in parallel and come from the run store where they are known.
-// progress, which may be nil, follows simulated time.
+// progress, which may be nil, counts runs.
 func (r *Recipe) Run(ctx context.Context, scale string, set cluster.Knobs, progress func(done, total int)) (*Figure, error) {
 	return r.RunWith(ctx, scale, set, keep.Cache(), progress)
 }
@@ -38,7 +38,11 @@ func (r *Recipe) Watch(ctx context.Context, scale string, set cluster.Knobs, rep
 
 // RunWith is Run with a run store of one's own, or nil for none.
 func (r *Recipe) RunWith(ctx context.Context, scale string, set cluster.Knobs, cache batch.Cache, progress func(done, total int)) (*Figure, error) {
-	return r.watched(ctx, scale, set, cache, nil, progress)
+	return r.watched(ctx, scale, set, cache, func(done, total int, _ func() *Figure) {
+		if progress != nil {
+			progress(done, total)
+		}
+	}, nil)
 }
 
 // WatchWith is Watch with a run store of one's own, or nil for none.
