@@ -70,7 +70,7 @@ func SweepWith(ctx context.Context, spec Spec, o SweepOptions, progress func(don
 	if len(as) == 0 {
 		return nil, &experiment.SpecError{Field: "axes", Rule: "none given", Next: `as cluster.Axis{"coroutines", []int{1, 2, 4}}`}
 	}
-	eo := batch.SweepOptions{Seeds: o.Seeds, Share: progress}
+	eo := batch.SweepOptions{Seeds: o.Seeds, Progress: progress}
 	if !o.NoCache {
 		eo.Cache = keep.Cache()
 	}
