@@ -127,7 +127,7 @@ func heatCell(p batch.SweepPoint, metric string) charts.HeatCell {
 // heatMaps are those of the HTML of a sweep: of throughput and p50 over two axes with at least two
 // values each, "" for any other sweep.
 func (s *SweepResult) heatMaps() string {
-	if len(s.Raw.Axes) != 2 || len(s.Raw.Axes[0].Values) < 2 || len(s.Raw.Axes[1].Values) < 2 {
+	if !s.IsGrid() {
 		return ""
 	}
 	out := ""

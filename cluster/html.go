@@ -385,7 +385,8 @@ func phaseBars(names []string, rs []*result.Result) *charts.Chart {
 // HTML is the sweep's throughput and median latency, drawn as lines, over two axes also as heat maps,
 // and as a table.
 func (s *SweepResult) HTML() string {
-	return s.chart("throughput", "latency_us.p50").HTML() + s.heatMaps() + "<details><summary>As a table</summary><pre>" + esc(s.String()) + "</pre></details>"
+	metrics := []string{"throughput", "latency_us.p50"}
+	return s.chart(charts.Size{}, s.title(metrics), metrics...).HTML() + s.heatMaps() + "<details><summary>As a table</summary><pre>" + esc(s.String()) + "</pre></details>"
 }
 
 func esc(s string) string { return html.EscapeString(s) }

@@ -160,7 +160,7 @@ func TestSweepCharts(t *testing.T) {
 		Axes:   []experiment.Axis{{Knob: "ddio", Values: []any{true, false}}},
 		Points: []batch.SweepPoint{sweptPoint(Knobs{"ddio": true}, 400), sweptPoint(Knobs{"ddio": false}, 100)},
 	}}
-	if svg := s.chart("throughput").SVG(); !strings.Contains(svg, ">true<") || !strings.Contains(svg, ">false<") {
+	if svg := s.chart(charts.Size{}, "", "throughput").SVG(); !strings.Contains(svg, ">true<") || !strings.Contains(svg, ">false<") {
 		t.Error("the values of a choice are not at the axis")
 	}
 }

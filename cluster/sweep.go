@@ -205,7 +205,21 @@ func (s *SweepResult) Chart(metrics ...string) *charts.Chart {
 		metrics = []string{"throughput"}
 	}
 	must(s.have(metrics))
-	return s.chart(metrics...)
+	return s.chart(charts.Size{}, s.title(metrics), metrics...)
+}
+
+// ChartSized is Chart in the room that there is, without a title, of those of the numbers that a point has.
+func (s *SweepResult) ChartSized(size charts.Size, metrics ...string) (*charts.Chart, error) {
+	metrics = slices.DeleteFunc(slices.Clone(metrics), func(m string) bool { return s.have([]string{m}) != nil })
+	if len(metrics) == 0 {
+		return nil, s.have([]string{"throughput"})
+	}
+	return s.chart(size, "", metrics...), nil
+}
+
+// IsGrid says whether a sweep is over two knobs with several values each, as a heat map shows it.
+func (s *SweepResult) IsGrid() bool {
+	return len(s.Raw.Axes) == 2 && len(s.Raw.Axes[0].Values) > 1 && len(s.Raw.Axes[1].Values) > 1
 }
 
 // have refuses what no point has. Where no run came to an end, it is the reason of that.
@@ -238,8 +252,14 @@ func numbersOf(r *result.Result) string {
 	return strings.Join(out, ", ")
 }
 
+// title names a chart.
+func (s *SweepResult) title(metrics []string) string {
+	at, _ := s.along()
+	return strings.Join(metrics, " and ") + " over " + s.Raw.Axes[at].Knob
+}
+
 // chart leaves out what points do not have.
-func (s *SweepResult) chart(metrics ...string) *charts.Chart {
+func (s *SweepResult) chart(size charts.Size, title string, metrics ...string) *charts.Chart {
 	at, stride := s.along()
 	over := s.Raw.Axes[at]
 	x := charts.Axis{Label: over.Knob, Whole: !slices.ContainsFunc(over.Values, func(v any) bool { _, ok := v.(int); return !ok })}
@@ -261,7 +281,7 @@ func (s *SweepResult) chart(metrics ...string) *charts.Chart {
 		}
 		tracks = append(tracks, t)
 	}
-	return charts.Timeline(strings.Join(metrics, " and ")+" over "+over.Knob, x, tracks, nil)
+	return charts.TimelineSized(size, title, x, tracks, nil)
 }
 
 // numberOf is a value of an axis as a number, if it is one.

@@ -52,6 +52,7 @@ type Source interface {
 	Figure(id string) (job.FigureState, error)
 	FigureBrief(id string) (job.FigureState, error)
 	Sketch(id string) (string, error)
+	ReadFigure(text []byte) job.Figure
 	FigureParts(id string) ([]job.FigurePart, error)
 	Sweep(sys string) (job.SweepState, error)
 	Causes(sys string) (job.CausesState, error)

@@ -40,15 +40,18 @@ func (p *page) run(w http.ResponseWriter, r *http.Request) {
 	}
 	out := struct {
 		runs.Kept
-		Ref      string    `json:"ref"`
-		One      bool      `json:"one"` // a single run: it can be compared, opened and run again
-		Knobs    []runFact `json:"knobs"`
-		Facts    []runFact `json:"facts"`
-		Missing  int       `json:"missing"`
-		Figure   string    `json:"figure,omitempty"`
-		Command  string    `json:"command,omitempty"`
-		Notebook string    `json:"notebook,omitempty"`
-	}{Kept: *k.Kept, Ref: ref, Missing: k.Missing(), Knobs: []runFact{}, Facts: []runFact{}}
+		Ref      string     `json:"ref"`
+		One      bool       `json:"one"`   // a single run: it can be opened and run again
+		Seeds    bool       `json:"seeds"` // of several seeds: it can be compared, as a single one can
+		Knobs    []runFact  `json:"knobs"`
+		Changes  []runFact  `json:"changes,omitempty"` // of a session
+		Table    *runsTable `json:"table,omitempty"`   // of several runs
+		Facts    []runFact  `json:"facts"`
+		Missing  int        `json:"missing"`
+		Figure   string     `json:"figure,omitempty"`
+		Command  string     `json:"command,omitempty"`
+		Notebook string     `json:"notebook,omitempty"`
+	}{Kept: *k.Kept, Ref: ref, Missing: k.Missing(), Seeds: k.IsSeeds(), Knobs: []runFact{}, Facts: []runFact{}}
 	if k.Kind == runs.KindFigure {
 		out.Figure, _, _ = strings.Cut(k.About, " ")
 	}
@@ -58,13 +61,19 @@ func (p *page) run(w http.ResponseWriter, r *http.Request) {
 		for _, name := range experiment.SortedNames(knobs) {
 			out.Knobs = append(out.Knobs, runFact{name, lineage.Shown(name, knobs[name])})
 		}
-		out.Facts = factsOf(one)
+		out.Facts, out.Changes = factsOf(one), changesOf(one)
 		if spec, err := keep.SpecOf(one); err == nil {
 			out.Notebook = pointCell(spec, one, "the kept run "+ref)
 			if out.Command, err = commandOf(spec); err != nil {
 				fail(w, err)
 				return
 			}
+		}
+	}
+	if !out.One {
+		if out.Table, err = p.tableOf(k); err != nil {
+			fail(w, err)
+			return
 		}
 	}
 	answer(w, out)
@@ -147,7 +156,7 @@ func (p *page) runCompare(w http.ResponseWriter, r *http.Request) {
 		Knobs []knobDiff `json:"knobs"`
 		Limit [2]string  `json:"limit"`
 		Same  bool       `json:"same"` // the same run twice
-	}{Rows: []card.Row{}, Knobs: []knobDiff{}, Same: c.A.Digest == c.B.Digest}
+	}{Rows: []card.Row{}, Knobs: []knobDiff{}, Same: sameRun(r, c)}
 	for _, q := range runQuantities {
 		for _, d := range c.Metrics {
 			if d.Metric == q.metric {
@@ -166,6 +175,22 @@ func (p *page) runCompare(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	answer(w, out)
+}
+
+// sameRun is true for two single runs with equal digests, and for a row against itself.
+func sameRun(r *http.Request, c *result.Comparison) bool {
+	a, err := keptRun(r.URL.Query().Get("a"))
+	if err != nil {
+		return false
+	}
+	b, err := keptRun(r.URL.Query().Get("b"))
+	if err != nil {
+		return false
+	}
+	if a.IsSeeds() || b.IsSeeds() {
+		return a.Digest == b.Digest
+	}
+	return c.A.Digest == c.B.Digest
 }
 
 // diffRow is a number of both, and whether the interval of the difference has zero in it.
@@ -204,6 +229,13 @@ func (p *page) runChart(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		one, err := k.Result()
+		if err != nil && r.URL.Query().Get("b") == "" {
+			p.drawMany(w, r, k)
+			return
+		}
+		if err != nil && k.IsSeeds() {
+			one, err = k.Results[0], nil // of the first seed
+		}
 		if err != nil {
 			fail(w, err)
 			return

@@ -5,10 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/cluster"
 	"drtmx/cluster/keep"
 	"drtmx/cluster/runs/runstest"
 	"drtmx/dashboard/card"
 	"drtmx/engine"
+	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -76,6 +78,76 @@ func TestKeptRunOnThePage(t *testing.T) {
 		if w := get(t, h, url); w.Code != code {
 			t.Errorf("%s: %d, want %d: %s", url, w.Code, code, w.Body)
 		}
+	}
+}
+
+// A row of several runs shows its table and its chart, and two of several seeds are compared by their means.
+func TestKeptSeveralOnThePage(t *testing.T) {
+	s := runstest.Own(t)
+	little := experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 500, "cache.bytes": "1MB", "warmup_ns": 50_000, "duration_ns": 300_000}}
+	var first *result.Result
+	for _, set := range []experiment.Knobs{nil, {"coroutines": 1}} {
+		spec, err := little.With(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := batch.RunSeeds(context.Background(), spec, 3, batch.SweepOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := keep.Seeds(s, "", r); err != nil {
+			t.Fatal(err)
+		}
+		first = r.Runs[0]
+	}
+	if _, err := cluster.SweepWith(context.Background(), little, cluster.SweepOptions{}, nil, cluster.Axis{Knob: "coroutines", Values: []int{1, 2}}); err != nil {
+		t.Fatal(err)
+	}
+	document := map[string]any{"id": "0-0", "x": map[string]any{"label": "Coroutines"}, "y": map[string]any{"label": "Rate", "unit": "/s"}, "runs": []any{}, "series": []any{map[string]any{"name": "READ", "points": []any{map[string]any{"x": 4, "y": 2.5e6, "ci95": 1e4, "run": 0}}}}}
+	if _, err := keep.Figure(s, "", keep.FigureRecord{ID: "0-0", Scale: "quick", Document: document, Runs: []*result.Result{first}}); err != nil {
+		t.Fatal(err)
+	}
+	h := Handler(newFake(t))
+	for id, want := range map[string][]string{
+		"r1": {"seed|throughput|±|p50 µs", "r1.1|1|", "r1.3|3|", "|mean|"}, "r3": {"coroutines|throughput", "r3.1|1|", "r3.2|2|"}, "r4": {"line|Coroutines|Rate (/s)|±", "|READ|4|2.5 M|10 k"},
+	} {
+		var k struct {
+			One, Seeds bool
+			Table      runsTable
+		}
+		getJSON(t, h, "/page/run?id="+id, &k)
+		text := strings.Join(k.Table.Head, "|") + "\n"
+		for _, r := range k.Table.Rows {
+			text += r.Ref + "|" + strings.Join(r.Cells, "|") + r.Why + "\n"
+		}
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s: no %q in\n%s", id, w, text)
+			}
+		}
+		if k.One || k.Seeds != (id == "r1") {
+			t.Errorf("%s: %+v", id, k)
+		}
+	}
+	for id, code := range map[string]int{"r1": 200, "r3": 200, "r4": 204} { // the fake reads no figures
+		if w := get(t, h, "/page/run/chart?a="+id+"&w=600"); w.Code != code || code == 200 && !strings.Contains(w.Body.String(), "<svg") {
+			t.Errorf("the chart of %s: %d %.100s", id, w.Code, w.Body)
+		}
+	}
+	var c struct {
+		Rows  []card.Row
+		Knobs []knobDiff
+		Same  bool
+	}
+	getJSON(t, h, "/page/run/compare?a=r1&b=r2", &c)
+	if c.Same || len(c.Knobs) != 1 || c.Knobs[0].Name != "coroutines" || c.Rows[0].Name != "throughput" || c.Rows[0].Verdict != "worse" || c.Rows[0].Half95 <= 0 {
+		t.Errorf("%+v", c)
+	}
+	if getJSON(t, h, "/page/run/compare?a=r1&b=r1", &c); !c.Same {
+		t.Errorf("%+v", c)
+	}
+	if w := get(t, h, "/page/run/compare?a=r1&b=r3"); w.Code != 400 {
+		t.Errorf("seeds against a sweep: %d %s", w.Code, w.Body)
 	}
 }
 

@@ -134,6 +134,8 @@ func (f *fakeSource) Figure(id string) (job.FigureState, error) {
 	return job.FigureState{}, &job.NoFigureError{ID: id}
 }
 
+func (f *fakeSource) ReadFigure([]byte) job.Figure { return nil }
+
 func (f *fakeSource) Sketch(string) (string, error) { return "", nil }
 
 func (f *fakeSource) FigureParts(string) ([]job.FigurePart, error) { return nil, nil }

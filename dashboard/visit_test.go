@@ -485,7 +485,7 @@ func TestScreenshot(t *testing.T) {
 	}
 	s := newSite(t, spec, agent.Options{Pace: agent.DefaultPace}, nil)
 	b := newTab(t)
-	b.do(chromedp.EmulateViewport(1400, 1040))
+	b.do(chromedp.EmulateViewport(1480, 1040))
 	b.do(chromedp.Navigate(s.url("/")))
 	b.until("the page is there", ready)
 	b.until("some history", latestJS+" > 40")

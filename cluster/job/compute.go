@@ -169,6 +169,21 @@ func (j *Jobs) Sketch(id string) (string, error) {
 	return j.figures.runner.Sketch(id), nil
 }
 
+// ReadFigure is a figure from the JSON of one that was kept; nil where the figures of this program cannot read it.
+func (j *Jobs) ReadFigure(text []byte) Figure {
+	reader, ok := j.figures.runner.(interface {
+		Read(text []byte) (Figure, error)
+	})
+	if !ok {
+		return nil
+	}
+	f, err := reader.Read(text)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
 // FigureParts are what is known of a figure beside its picture: of what is drawn first on the page once it is there.
 func (j *Jobs) FigureParts(id string) ([]FigurePart, error) {
 	s, err := j.Figure(id)

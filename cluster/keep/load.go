@@ -155,21 +155,6 @@ func (k *Kept) sweep() (*batch.SweepResult, error) {
 	return doc.Sweep, nil
 }
 
-// Compare compares two kept runs, or runs in them.
-func Compare(s *runs.Store, a, b string) (*result.Comparison, error) {
-	var rs [2]*result.Result
-	for i, ref := range []string{a, b} {
-		k, err := Load(s, ref)
-		if err != nil {
-			return nil, err
-		}
-		if rs[i], err = k.Result(); err != nil {
-			return nil, err
-		}
-	}
-	return result.Compare(rs[0], rs[1]), nil
-}
-
 // Table is a row for every run in these: the one that it is in, and what ResultTable says of it. A result that has
 // left the cache of points is a row without numbers.
 func Table(s *runs.Store, list []runs.Kept) (*tidy.Table, error) {

@@ -91,15 +91,15 @@ export class Runs {
     if (!refs.length) { place.replaceChildren(); return; }
     let wrong = "";
     const infos = await Promise.all(refs.map((id) => call("GET", `/page/run?id=${id}`, undefined, (line) => { wrong = line; })));
-    const many = infos.find((i) => i && !i.one);
+    const many = infos.find((i) => i && !i.one && !i.seeds);
     const c = refs.length > 1 && !wrong && !many && await call("GET", `/page/run/compare?a=${refs[0]}&b=${refs[1]}`, undefined, (line) => { wrong = line; });
     if (shown !== this.shown) return;
     const close = el("button", { class: "link", "aria-label": "close", onclick: () => { location.hash = "#runs"; } }, "✕");
     if (wrong) place.replaceChildren(el("p", { class: "wrong" }, wrong, close));
     else if (c) place.replaceChildren(this.beside(refs, infos, c, close));
-    else place.replaceChildren(...infos.filter((i) => refs.length < 2 || !i.one).map((i) => this.card(i, close)));
-    const chart = place.querySelector(".chart");
-    if (chart) draw(chart, `/page/run/chart?a=${refs[0]}${c ? `&b=${refs[1]}` : ""}`, { high: 300 });
+    else place.replaceChildren(...infos.filter((i) => refs.length < 2 || !i.one && !i.seeds).map((i) => this.card(i, close)));
+    if (c) draw(place.querySelector(".chart"), `/page/run/chart?a=${refs[0]}&b=${refs[1]}`, { high: 300 });
+    else for (const e of place.querySelectorAll(".chart")) draw(e, `/page/run/chart?a=${e.dataset.ref}`, { high: e.classList.contains("many") ? 420 : 300 });
     say(c ? `${refs[0]} against ${refs[1]}` : refs[0]);
   }
   card(k, close) {
@@ -108,14 +108,23 @@ export class Runs {
     return el("article", { class: "card", "aria-label": k.ref },
       el("div", { class: "head" }, el("h3", {}, `${k.ref}: ${k.note || k.about || k.kind}`), el("span", { class: "hint" }, `a ${k.kind} kept ${new Date(k.at_ms).toLocaleString()}`), close),
       !k.one && this.within(k),
+      k.table && this.table(k),
       k.one && el("div", { class: "acts" }, el("button", { onclick: () => this.live(k.ref) }, "Open live"), k.command && copy("Command", k.command), k.notebook && copy("Notebook cell", k.notebook), el("span", { class: "hint" }, "choose a second one in the list to compare")),
       el("div", { id: "runreplace" }),
-      k.one && el("div", { class: "two" }, el("section", {}, el("h2", {}, "Measured"), facts(k.facts)), el("section", {}, el("h2", {}, k.knobs.length ? "Knobs that are not the defaults" : "All knobs have their defaults"), facts(k.knobs)), el("section", {}, el("h2", {}, "Distribution of latency"), el("div", { class: "chart", role: "img", "aria-label": "cumulative distribution of latency" }))));
+      k.one && el("div", { class: "two" }, el("section", {}, el("h2", {}, "Measured"), facts(k.facts)), el("section", {}, el("h2", {}, k.knobs.length ? "Knobs that are not the defaults" : "All knobs have their defaults"), facts(k.knobs)), el("section", {}, el("h2", {}, "Distribution of latency"), el("div", { class: "chart", role: "img", "data-ref": k.ref, "aria-label": "cumulative distribution of latency" })),
+        k.changes && el("section", {}, el("h2", {}, "Changes in the session"), facts(k.changes))));
+  }
+  // table has the runs of a row of several, and their chart.
+  table(k) {
+    const t = k.table, line = (r) => el("tr", {}, ...r.cells.map((c, i) => i ? el("td", { class: c === "FAILED" ? "worse" : undefined }, c) : el("th", { scope: "row" }, r.ref ? el("a", { href: `#runs/${r.ref}` }, c) : c)),
+      r.why && el("td", { class: "plain", colspan: Math.max(1, t.head.length - r.cells.length) }, r.why));
+    return el("div", { class: "two" }, el("section", {}, el("div", { class: "chart many", role: "img", "data-ref": k.ref, "aria-label": `the runs of ${k.ref}; the table beside it has them` })),
+      el("section", { class: "scroll" }, el("table", { class: "rows", "aria-label": `the runs of ${k.ref}` }, el("thead", {}, el("tr", {}, ...t.head.map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, ...t.rows.map(line))), t.note && el("p", { class: "hint" }, t.note)));
   }
   // within is the way to one of several runs.
   within(k) {
     const n = el("input", { type: "number", min: 1, max: k.points, value: 1, "aria-label": "number of the run" });
-    return el("div", {}, el("p", {}, k.about), k.figure && el("p", {}, el("a", { href: `#figures/${encodeURIComponent(k.figure)}` }, `Figure ${k.figure}`)),
+    return el("div", {}, k.note && el("p", {}, k.about), k.figure && el("p", {}, el("a", { href: `#figures/${encodeURIComponent(k.figure)}` }, `Figure ${k.figure}`)),
       k.missing > 0 && el("p", { class: "hint" }, `${k.missing} of ${k.points} results have left the cache of points; the ${k.kind} computes them again.`),
       k.points > 0 && el("form", { class: "within", onsubmit: (e) => { e.preventDefault(); const ref = `${k.id}.${n.value}`; location.hash = `#runs/${this.refs.length > 1 ? this.refs.map((r) => r === k.ref ? ref : r) : ref}`; } }, el("label", {}, `of its ${k.points} runs show number `, n), el("button", {}, "Show")));
   }
@@ -127,7 +136,8 @@ export class Runs {
       el("div", { class: "two" }, el("section", {}, el("h2", {}, "Numbers"), table(c.rows, ["A", "B"]), ...c.limit.map((l, i) => l && el("p", { class: "hint" }, `${"AB"[i]} is ${l}`))),
         el("section", {}, el("h2", {}, c.knobs.length ? `${c.knobs.length === 1 ? "One knob differs" : `${c.knobs.length} knobs differ`}` : "No knob differs"), c.knobs.length > 0 && el("table", { class: "rows" }, el("thead", {}, el("tr", {}, el("td"), el("th", { scope: "col" }, "A"), el("th", { scope: "col" }, "B"))), el("tbody", {}, ...c.knobs.map((k) => el("tr", {}, el("th", { scope: "row" }, k.name), el("td", {}, k.a), el("td", {}, k.b)))))),
         el("section", {}, el("h2", {}, "Distribution of latency"), el("div", { class: "chart", role: "img", "aria-label": "cumulative distributions of latency, A and B" }))),
-      el("div", { class: "acts" }, ...[a, b].map((ref, i) => el("button", { onclick: () => this.live(ref) }, `Open ${"AB"[i]} live`))), el("div", { id: "runreplace" }));
+      (A.seeds || B.seeds) && el("p", { class: "hint" }, "Several seeds are compared by their means; the distributions are of the first seed."),
+      el("div", { class: "acts" }, ...[[a, A], [b, B]].map(([ref, k], i) => k.one && el("button", { onclick: () => this.live(ref) }, `Open ${"AB"[i]} live`))), el("div", { id: "runreplace" }));
   }
   // live opens the system of a run beside the others.
   live(ref) {

@@ -152,6 +152,15 @@ func (Runner) Run(ctx context.Context, id, scale string, set experiment.Knobs, r
 	return f, nil
 }
 
+// Read is a figure from its JSON, for the page.
+func (Runner) Read(text []byte) (job.Figure, error) {
+	f, err := Read(text)
+	if err != nil {
+		return nil, err // and not an interface that holds no figure
+	}
+	return f, nil
+}
+
 // Sketch is the picture of a figure that is not computed, "" for an id that is none.
 func (Runner) Sketch(id string) string {
 	r, err := Find(id)

@@ -339,6 +339,7 @@ func compareKeptCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Two of them side by side: the knobs that differ, and the numbers",
+		Long:  "Compares two kept runs. Those of several seeds are compared by their means: ± is then the 95 % interval over the seeds.",
 		Args:  cli.Exactly(2, "two ids such as r12 r13.1"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := runs.Default()
