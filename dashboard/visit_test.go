@@ -492,7 +492,7 @@ func TestScreenshot(t *testing.T) {
 	const fasst = `document.querySelectorAll("#steps li")[2]`
 	b.act(fasst + `.querySelector("button.link").click()`)
 	b.until("the ghost's card", `document.querySelectorAll(".cards .ghost .rows tbody tr").length >= 5`)
-	b.until("more of it", latestJS+" > 78")
+	b.until("more of it", latestJS+` > 78 && !/catching up/.test(document.getElementById("systems").textContent)`)
 	b.act(`document.getElementById("k-phase-commit").focus({preventScroll: true})`)
 	time.Sleep(time.Second)
 	b.shot("screenshot.png")
