@@ -13,6 +13,7 @@ import (
 	"drtmx/dashboard/card"
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/lineage"
+	"drtmx/dashboard/runtable"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -40,17 +41,17 @@ func (p *page) run(w http.ResponseWriter, r *http.Request) {
 	}
 	out := struct {
 		runs.Kept
-		Ref      string     `json:"ref"`
-		One      bool       `json:"one"`   // a single run: it can be opened and run again
-		Seeds    bool       `json:"seeds"` // of several seeds: it can be compared, as a single one can
-		Knobs    []runFact  `json:"knobs"`
-		Changes  []runFact  `json:"changes,omitempty"` // of a session
-		Table    *runsTable `json:"table,omitempty"`   // of several runs
-		Facts    []runFact  `json:"facts"`
-		Missing  int        `json:"missing"`
-		Figure   string     `json:"figure,omitempty"`
-		Command  string     `json:"command,omitempty"`
-		Notebook string     `json:"notebook,omitempty"`
+		Ref      string          `json:"ref"`
+		One      bool            `json:"one"`   // a single run: it can be opened and run again
+		Seeds    bool            `json:"seeds"` // of several seeds: it can be compared, as a single one can
+		Knobs    []runFact       `json:"knobs"`
+		Changes  []runFact       `json:"changes,omitempty"` // of a session
+		Table    *runtable.Table `json:"table,omitempty"`   // of several runs
+		Facts    []runFact       `json:"facts"`
+		Missing  int             `json:"missing"`
+		Figure   string          `json:"figure,omitempty"`
+		Command  string          `json:"command,omitempty"`
+		Notebook string          `json:"notebook,omitempty"`
 	}{Kept: *k.Kept, Ref: ref, Missing: k.Missing(), Seeds: k.IsSeeds(), Knobs: []runFact{}, Facts: []runFact{}}
 	if k.Kind == runs.KindFigure {
 		out.Figure, _, _ = strings.Cut(k.About, " ")
@@ -71,7 +72,7 @@ func (p *page) run(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if !out.One {
-		if out.Table, err = p.tableOf(k); err != nil {
+		if out.Table, err = runtable.Of(k); err != nil {
 			fail(w, err)
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"drtmx/cluster/keep"
 	"drtmx/cluster/runs/runstest"
 	"drtmx/dashboard/card"
+	"drtmx/dashboard/runtable"
 	"drtmx/engine"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
@@ -113,7 +114,7 @@ func TestKeptSeveralOnThePage(t *testing.T) {
 	} {
 		var k struct {
 			One, Seeds bool
-			Table      runsTable
+			Table      runtable.Table
 		}
 		getJSON(t, h, "/page/run?id="+id, &k)
 		text := strings.Join(k.Table.Head, "|") + "\n"
