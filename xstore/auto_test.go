@@ -16,12 +16,15 @@ func TestAuto(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{TopModel: "lr", Slots: DefaultSlots}
+	at := pricesOf(p, p.NodeTypes[0], o, site{8, 9, 24, 48})
 	choose := func(keys store.Keys, budget uint64) Choice {
-		c, err := Auto(keys, 0, ^uint64(0), o, p, budget)
+		o := o
+		o.CacheBytes = budget
+		c, err := Auto(keys, 0, ^uint64(0), o, AutoSubModels, at, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d: %s", c.SubModels, c.Because)
+		t.Logf("%d below %s: %s", c.SubModels, c.Top, c.Because)
 		return c
 	}
 	const n = 1_000_000
@@ -43,5 +46,41 @@ func TestAuto(t *testing.T) {
 	}
 	if few := choose(steps{3, 10}, 0); few.SubModels != 1 {
 		t.Errorf("%d sub-models for 3 keys", few.SubModels)
+	}
+}
+
+// Where a line sends most keys to few sub-models, none of which can predict them, lookups ask the server. More sub-models help, and
+// another top model helps more: both are seen.
+func TestAutoSeesFallbacks(t *testing.T) {
+	p, err := profile.Load("val")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := dataset.Make(dataset.Options{Name: "lognormal", Keys: 1_000_000, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{TopModel: "lr", Slots: DefaultSlots}
+	at := pricesOf(p, p.NodeTypes[0], o, site{8, 9, 24, 48})
+	line, err := Auto(keys, 0, ^uint64(0), o, AutoSubModels, at, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(line)
+	if line.SubModels <= 5000 || !strings.Contains(line.Because, "ask the server") || !strings.Contains(line.Because, "with xstore.top=") {
+		t.Errorf("%d sub-models: %s", line.SubModels, line.Because)
+	}
+	few, err := Auto(keys, 0, ^uint64(0), o, 5000, at, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.TopModel = autoTop
+	any, err := Auto(keys, 0, ^uint64(0), o, AutoSubModels, at, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(few, any)
+	if any.Top == "lr" {
+		t.Errorf("a line is the top model of lognormal keys: %s", any.Because)
 	}
 }

@@ -76,13 +76,9 @@ func (s *Store) SetSubModels(n int) error {
 	}
 	s.opt.SubModels = n
 	for _, p := range s.parts {
-		m := n
-		p.choice = Choice{}
-		if n == AutoSubModels {
-			var err error
-			if m, err = p.choose(); err != nil {
-				return err
-			}
+		m, err := p.subModels(n)
+		if err != nil {
+			return err
 		}
 		p.asked = p.keys
 		if p.trainers.whole {
@@ -148,7 +144,7 @@ func (t *trainer) trainTop(c *r2.Co, m uint32) (*published.Version, error) {
 			}
 		}
 	}
-	top, err := model.TrainTop(model.TopSpec{Kind: p.s.opt.TopModel, Seed: p.s.spec.Seed, Fields: p.s.opt.Fields}, keys)
+	top, err := p.trainTop(keys)
 	if err != nil {
 		return nil, err
 	}

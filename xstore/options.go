@@ -31,7 +31,7 @@ func (m Mode) learned() bool { return m <= Top }
 // Options are how a store and its clients work. The zero value of a field means its default, if it has one.
 type Options struct {
 	SubModels int           // of each server; default one for 200 initial keys, as the thesis has
-	TopModel  string        // lr, mlr, nn or pieces; default lr
+	TopModel  string        // lr, mlr, nn, pieces or auto; default lr
 	Fields    []model.Field // of a key, for mlr
 	Slots     int           // of a leaf; default 16
 	// KeyErrors has the errors of sub-models be those of keys' positions, as Figure 3-7 prints it. Where leaves are half full

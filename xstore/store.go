@@ -57,7 +57,8 @@ type part struct {
 	untold     int           // splits that the trainers were not told of
 	wanted     uint32        // sub-models that were asked for while a model was trained; 0: none
 	asked      uint64        // keys when a person last asked for a number of sub-models; 0: none has since the last expansion
-	choice     Choice        // of the number of sub-models, where it was left to Auto
+	top        string        // kind of the top model
+	choice     Choice        // of sub-models and top model, where they were left to Auto
 }
 
 // Stats counts what happened to a server's keys since the start, on the server and at all clients.
@@ -149,17 +150,15 @@ func (s *Store) open(m int) (*part, error) {
 // learn makes the first version: a top model trained on the initial keys, and sub-models that are trained when a lookup
 // looks.
 func (p *part) learn(keys store.Keys) error {
-	top, err := model.TrainTop(model.TopSpec{Kind: p.s.opt.TopModel, Seed: p.s.spec.Seed, Fields: p.s.opt.Fields}, keys)
+	n, err := p.subModels(p.s.opt.SubModels)
+	if err != nil {
+		return err
+	}
+	top, err := p.trainTop(keys)
 	if err != nil {
 		return err
 	}
 	leaves, fill, inca := p.tree.Initial()
-	n := p.s.opt.SubModels
-	if n == AutoSubModels {
-		if n, err = p.choose(); err != nil {
-			return err
-		}
-	}
 	x := model.NewModel(top, uint32(n), keys, p.low, p.high)
 	in := &model.Initial{Keys: keys, Fill: fill, Low: p.low, High: p.high, INCA: inca}
 	im := published.NewImage(x, in, p.s.newTrainer())
@@ -171,10 +170,27 @@ func (p *part) learn(keys store.Keys) error {
 	return nil
 }
 
-// choose leaves the number of sub-models to Auto, for the initial keys.
-func (p *part) choose() (n int, err error) {
-	p.choice, err = Auto(p.s.ranges.Keys(p.server), p.low, p.high, p.s.opt, p.s.cl.Fabric().Profile(), p.s.opt.CacheBytes)
-	return p.choice.SubModels, err
+// subModels is their number where n was asked for. It leaves what is auto, number or top model, to Auto, for the initial keys.
+func (p *part) subModels(n int) (int, error) {
+	o := p.s.opt
+	p.choice = Choice{}
+	if p.top == "" {
+		p.top = o.TopModel
+	}
+	if n != AutoSubModels && o.TopModel != autoTop {
+		return n, nil
+	}
+	var err error
+	if p.choice, err = Auto(p.s.ranges.Keys(p.server), p.low, p.high, o, n, p.prices(), p.s.spec.Seed); err != nil {
+		return 0, err
+	}
+	p.top = p.choice.Top
+	return p.choice.SubModels, nil
+}
+
+// trainTop trains the top model on some keys.
+func (p *part) trainTop(keys model.Keys) (model.Top, error) {
+	return model.TrainTop(model.TopSpec{Kind: p.top, Seed: p.s.spec.Seed, Fields: p.s.opt.Fields}, keys)
 }
 
 func (s *Store) newTrainer() *model.Trainer {
@@ -246,8 +262,16 @@ func (s *Stats) Add(o *Stats) {
 // Chosen is what Auto chose for the first server, and why.
 func (s *Store) Chosen() map[string]knob.Auto {
 	c := s.parts[0].choice
-	if c.SubModels == 0 {
-		return nil
+	chosen := map[string]knob.Auto{}
+	if c.SubModels != 0 && s.opt.SubModels == AutoSubModels {
+		chosen["xstore.submodels"] = knob.Auto{Primitive: strconv.Itoa(c.SubModels), Because: c.Because}
 	}
-	return map[string]knob.Auto{"xstore.submodels": {Primitive: strconv.Itoa(c.SubModels), Because: c.Because}}
+	if c.SubModels != 0 && s.opt.TopModel == autoTop {
+		because := c.Because
+		if s.opt.SubModels == AutoSubModels {
+			because = "of all top models it has the cheapest number of sub-models"
+		}
+		chosen["xstore.top"] = knob.Auto{Primitive: c.Top, Because: because}
+	}
+	return chosen
 }

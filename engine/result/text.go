@@ -64,8 +64,10 @@ func (r *Result) String() string {
 			row("auto", "%s is %s: %s", p, c.Primitive, c.Because)
 		}
 	}
-	if c, ok := r.Auto["xstore.submodels"]; ok {
-		row("auto", "xstore.submodels is %s: %s", c.Primitive, c.Because)
+	for _, name := range []string{"xstore.top", "xstore.submodels"} {
+		if c, ok := r.Auto[name]; ok {
+			row("auto", "%s is %s: %s", name, c.Primitive, c.Because)
+		}
 	}
 	if r.Limit != nil {
 		row("limit", "%s", r.Limit.Text)
