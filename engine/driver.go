@@ -28,15 +28,16 @@ type driver struct {
 
 	indexes store.Indexes // nil: its transactions have no ordered tables
 
-	spawned int // coroutines per thread that exist
-	clients []client
-	ignored []bool      // by type: requests that find nothing to do do not belong to the throughput
-	queues  []*arrivals // open: one per client thread
-	serving []arrival   // open: what each coroutine serves
-	ongoing []ongoing   // by machine
-	open    int         // open: requests arrived and not finished
-	online  []workload.Invariant
-	kArrive sim.Kind
+	spawned  int // coroutines per thread that exist
+	clients  []client
+	ignored  []bool      // by type: requests that find nothing to do do not belong to the throughput
+	queues   []*arrivals // open: one per client thread
+	serving  []arrival   // open: what each coroutine serves
+	ongoing  []ongoing   // by machine
+	open     int         // open: requests arrived and not finished
+	arrivals uint64      // open: requests that arrived, ever
+	online   []workload.Invariant
+	kArrive  sim.Kind
 }
 
 // ongoing are the requests of a machine's clients that have begun, or if open
@@ -157,6 +158,7 @@ func (d *driver) arrived(machine int, at sim.Time) bool {
 		return false
 	}
 	d.open++
+	d.arrivals++
 	d.ongoing[machine].add(1, at)
 	d.s.meter.Flight.Add(d.s.sim.Now(), at, 1)
 	return true
@@ -191,6 +193,17 @@ func (d *driver) crashed(machine int) {
 	if w, ok := d.bench.(workload.Crashing); ok {
 		w.Crashed(machine)
 	}
+}
+
+// overloadedSince says that more requests have arrived since a cut than were served, by more than chance.
+func (s *System) overloadedSince(from *measure.Cut) bool {
+	o := measure.OpenOf(from, &measure.Cut{PS: s.sim.Now(), Open: s.load.arrivedSoFar()})
+	return o != nil && o.Overloaded
+}
+
+// arrivedSoFar counts open requests.
+func (d *driver) arrivedSoFar() measure.Arrived {
+	return measure.Arrived{Requests: d.arrivals, InFlight: uint64(max(d.open, 0))}
 }
 
 // oldest is when the first of the open requests that have not ended arrived, now if there is none.
@@ -521,7 +534,7 @@ func (a *arrivals) event() {
 		a.backlog = append(a.backlog, a.next)
 	}
 	if len(a.backlog) > maxBacklog {
-		a.clock.Fail(fmt.Errorf("clients.arrival: %d requests wait for one worker: the rate is above what the system can do; lower it", maxBacklog))
+		a.clock.Fail(fmt.Errorf("clients.arrival: %d requests wait for one worker: more arrive than the system can serve; lower the rate, or use clients.arrival=closed to see what it can do", maxBacklog))
 		return
 	}
 	if len(a.ahead) > 0 {

@@ -504,3 +504,24 @@ func found(t *testing.T, s *System, kind string) {
 	}
 	t.Errorf("no anomaly %s: %s", kind, s.Result().ChecksText())
 }
+
+// More requests than a system can serve: the run ends, says at which rates requests come and go, and does not advise to measure longer.
+func TestOverload(t *testing.T) {
+	r := mustRun(t, small(experiment.Knobs{"clients.arrival": "open:4M", "warmup_ns": 0, "duration_ns": 0}))
+	if r.Open == nil || !r.Open.Overloaded || r.Open.Offered < 3.8e6 || r.Open.Served > 0.9*r.Open.Offered || r.Steady {
+		t.Errorf("%+v, steady %v", r.Open, r.Steady)
+	}
+	if !strings.Contains(r.Unsteady, "the queue grows") || strings.Contains(r.Unsteady, "measure longer") {
+		t.Errorf("unsteady: %s", r.Unsteady)
+	}
+	if rate := float64(r.Commits+r.Rollbacks) / float64(r.VirtualNS) * 1e9; math.Abs(rate-r.Open.Served) > 0.05*rate {
+		t.Errorf("%g/s are served, %g/s ended", r.Open.Served, rate)
+	}
+	light := mustRun(t, small(experiment.Knobs{"clients.arrival": "open:200k", "warmup_ns": 0, "duration_ns": 0}))
+	if light.Open == nil || light.Open.Overloaded || !light.Steady {
+		t.Errorf("%+v, %s", light.Open, light.Unsteady)
+	}
+	if closed := mustRun(t, small(nil)); closed.Open != nil {
+		t.Errorf("closed clients: %+v", closed.Open)
+	}
+}

@@ -116,6 +116,9 @@ func (s *System) Result() *result.Result {
 	if r.Steady && !r.Little.Settled() {
 		r.Steady, r.Unsteady = false, fmt.Sprintf("Little's law is off by %+.0f %%: requests that take long were still under way when the interval ended; measure longer", 100*r.Little.Error)
 	}
+	if r.Open = measure.OpenOf(&s.marked, c); r.Open != nil && r.Open.Overloaded {
+		r.Steady, r.Unsteady = false, r.Open.Unsteady()
+	}
 	if text := r.Uncommitted(); text != "" {
 		r.Steady, r.Unsteady = false, text
 	}

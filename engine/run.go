@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"drtmx/engine/experiment"
+	"drtmx/engine/measure"
 	"drtmx/engine/result"
 )
 
@@ -144,8 +145,8 @@ func (r *runner) warmup() error {
 		if p99, ok := r.s.meter.Measured().Latency.QuantileNS(0.99); ok {
 			need = max(need, warmupLatencies*p99)
 		}
-		if r.s.NowNS() >= min(need, experiment.MaxAutomatic) {
-			return nil
+		if now := r.s.NowNS(); now >= min(need, experiment.MaxAutomatic) || now >= autoWarmupNS && r.s.overloadedSince(&measure.Cut{}) {
+			return nil // where the queue grows latencies do, and no time is enough
 		}
 	}
 }
@@ -192,7 +193,7 @@ func (r *runner) measure(last bool) error {
 		}
 		now := r.s.NowNS() - from
 		if least == 0 {
-			enough := r.s.measured().Commits >= autoCommits && float64(now) >= autoLatencies*r.s.meter.Measured().Latency.MeanNS()
+			enough := r.s.measured().Commits >= autoCommits && (float64(now) >= autoLatencies*r.s.meter.Measured().Latency.MeanNS() || r.s.overloadedSince(&r.s.marked))
 			if enough || now >= experiment.MaxAutomatic {
 				least = now
 			}
@@ -233,7 +234,7 @@ func (r *runner) growing(now, least int64) (doing string, share float64) {
 	}
 	commits := min(r.s.measured().Commits, autoCommits)
 	share = float64(commits) / autoCommits
-	if ns := r.s.meter.Measured().Latency.MeanNS(); ns > 0 {
+	if ns := r.s.meter.Measured().Latency.MeanNS(); ns > 0 && !r.s.overloadedSince(&r.s.marked) {
 		share = min(share, float64(now)/(autoLatencies*ns))
 	}
 	return fmt.Sprintf("measuring, %d of at least %d commits", commits, autoCommits), max(share, float64(now)/experiment.MaxAutomatic) / autoGrowth

@@ -315,7 +315,7 @@ func (s *System) Close() {
 func (s *System) cut() measure.Cut {
 	now := s.sim.Now()
 	s.eachDevice(func(_, _ int, d *nvm.Device) { d.Advance(now) })
-	c := measure.Cut{PS: now, Counts: s.meter.Total, Lost: s.cl.Lost(), Area: s.meter.Flight.Area(now), EndedPS: s.meter.Ends.Sum(now), Events: s.sim.Events(), Verbs: s.verbCounts(), NVM: s.nvmStats(), DIMMs: s.dimms(), Bus: s.traffic(), Load: s.loads()}
+	c := measure.Cut{PS: now, Counts: s.meter.Total, Lost: s.cl.Lost(), Open: s.load.arrivedSoFar(), Area: s.meter.Flight.Area(now), EndedPS: s.meter.Ends.Sum(now), Events: s.sim.Events(), Verbs: s.verbCounts(), NVM: s.nvmStats(), DIMMs: s.dimms(), Bus: s.traffic(), Load: s.loads()}
 	c.Gauges = s.gauges()
 	c.Usage = s.fab.Usage(make([]metrics.Usage, 0, 128))
 	c.Usage = s.nvmUsage(c.Usage)

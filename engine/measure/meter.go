@@ -5,6 +5,7 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/result"
 	"drtmx/rdpma/nvm"
+	"math"
 )
 
 // Request is one finished request as the meter takes it. What neither committed nor was rolled back
@@ -238,11 +239,38 @@ func LittleOf(from, to *Cut) *result.Little {
 	return &l
 }
 
+// Arrived counts the requests of open clients. All are 0 with closed ones.
+type Arrived struct {
+	Requests uint64 // ever
+	InFlight uint64 // of them, now: they wait or are served
+}
+
+// OpenOf is how arrivals and what is served compare between two cuts; nil where none arrived.
+func OpenOf(from, to *Cut) *result.Open {
+	n, ps := to.Open.Requests-from.Open.Requests, to.PS-from.PS
+	if n == 0 || ps <= 0 {
+		return nil
+	}
+	grown := int64(to.Open.InFlight) - int64(from.Open.InFlight)
+	o := &result.Open{Offered: PerSecond(n, ps), Served: float64(int64(n)-grown) / (float64(ps) / 1e12), InFlight: to.Open.InFlight}
+	o.Overloaded = grown > int64(n/leastGrowth) && float64(grown) > growthNoise*math.Sqrt(float64(n))
+	return o
+}
+
+const (
+	// leastGrowth is the part of the requests that arrived by which those in flight grow at least where a system is overloaded.
+	leastGrowth = 100
+	// growthNoise is in standard deviations of the number of arrivals what growth is no chance. A stable system near its capacity has
+	// waves, too: they are a few of these.
+	growthNoise = 6
+)
+
 // Cut is everything cumulative at one moment.
 type Cut struct {
 	PS     int64
 	Counts Counts
 	Lost   uint64 // passive requests, see r2.Cluster.Lost
+	Open   Arrived
 	Area   metrics.Area
 	// EndedPS is the latencies of all requests that ended, whatever way
 	EndedPS uint64

@@ -109,6 +109,7 @@ type Result struct {
 	Contention       *ContentionStat                  `json:"contention,omitempty"` // absent where no transactions met
 	Limit            *Verdict                         `json:"limit,omitempty"`      // saturated, latency-bound or contended
 	Little           *Little                          `json:"little,omitempty"`
+	Open             *Open                            `json:"open,omitempty"` // absent where clients wait for their requests
 	NVM              *NVMStat                         `json:"nvm,omitempty"`
 	Parts            map[string]Part                  `json:"parts,omitempty"` // what parts of the system show of themselves, a section each
 	Drain            *DrainStat                       `json:"drain,omitempty"`
@@ -122,6 +123,29 @@ type Result struct {
 	History          *HistoryStat                     `json:"history,omitempty"`      // of the file with all accesses, if one was asked for
 	Digest           string                           `json:"digest"`
 	Digests          Digests                          `json:"digests"` // its parts: what has changed where two differ
+}
+
+// Open is how open clients fare: at which rates requests arrive and end.
+type Open struct {
+	Offered    float64 `json:"offered"`   // requests that arrived, by virtual second
+	Served     float64 `json:"served"`    // that ended, whatever way
+	InFlight   uint64  `json:"in_flight"` // at the end of the interval: they wait or are served
+	Overloaded bool    `json:"overloaded"`
+}
+
+// Text says what arrived and what was served.
+func (o *Open) Text() string {
+	text := fmt.Sprintf("%s/s offered, %s/s served, %s in flight at the end", Number(o.Offered), Number(o.Served), Number(float64(o.InFlight)))
+	if o.Overloaded {
+		text += ", and more all the time"
+	}
+	return text
+}
+
+// Unsteady is why nothing of an overloaded system holds but what it serves.
+func (o *Open) Unsteady() string {
+	return fmt.Sprintf("%s requests a second arrive and %s are served: the queue grows by %s a second, and latencies as long as you measure; lower clients.arrival below %s, or use clients.arrival=closed to see what the system can do",
+		Number(o.Offered), Number(o.Served), Number(o.Offered-o.Served), Number(o.Served))
 }
 
 // XStoreStat is how well a learned cache predicts, and what it takes.

@@ -41,6 +41,9 @@ func (r *Result) String() string {
 	if r.Commits > 0 || l.Mean > 0 {
 		row("latency", "mean %s us%s%s%s", Number(l.Mean), optional(", p50 %s", l.P50), optional(", p99 %s", l.P99), optional(", p99.9 %s", l.P999))
 	}
+	if r.Open != nil {
+		row("open", "%s", r.Open.Text())
+	}
 	if text := r.Unknown(); text != "" {
 		row("", "%s", text)
 	}
