@@ -1,7 +1,12 @@
 package engine
 
 import (
+	"drtmx/engine/knob"
+	"encoding/binary"
+	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -273,5 +278,41 @@ func TestLogBehind(t *testing.T) {
 	delete(k, "xstore.log_behind")
 	if fast := mustRun(t, asymmetric(k)); slow.Throughput > most || fast.Throughput < 2*slow.Throughput || !slow.Checks.Passed() {
 		t.Errorf("%g requests a second with 4 KB of log in memory, %g with 4 MB; %s", slow.Throughput, fast.Throughput, slow.ChecksText())
+	}
+}
+
+// Where servers answer most lookups, a result says why: the top model crowds most keys into few sub-models, or no thread trains.
+func TestKeyValueFallbacksAreExplained(t *testing.T) {
+	r := mustRun(t, asymmetric(experiment.Knobs{"workload": "ycsb-c", "workload.dataset": "lognormal", "workload.sigma": 2.5, "workload.keys": 200_000, "xstore.submodels": 50}))
+	if r.XStore.FallbackRate < 0.5 || !strings.Contains(r.XStore.Because, "the top model LR sends") || !strings.Contains(r.XStore.Because, "outliers") || !strings.Contains(r.String(), r.XStore.Because) {
+		t.Errorf("%+v in %s", r.XStore, r)
+	}
+	if r := mustRun(t, asymmetric(experiment.Knobs{"workload": "ycsb-c"})); r.XStore.Because != "" {
+		t.Errorf("without fallbacks: %s", r.XStore.Because)
+	}
+}
+
+// Whatever is wrong with a file of keys, the spec is bad: the error has the field, what it names, the rule and a next step.
+func TestBadFilesOfKeys(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string, words ...uint64) string {
+		var b []byte
+		for _, w := range words {
+			b = binary.LittleEndian.AppendUint64(b, w)
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for name, path := range map[string]string{
+		"empty": file("empty"), "short": file("short", 9, 1, 2, 3, 4, 5, 6, 7, 8), "unsorted": file("unsorted", 9, 1, 2, 3, 4, 5, 6, 8, 7, 9), "few": file("few", 2, 1, 2), "missing": filepath.Join(dir, "missing"), "folder": dir,
+	} {
+		_, err := Open(asymmetric(experiment.Knobs{"workload": "ycsb-c", "workload.dataset": "sosd:" + path, "workload.keys": 8}))
+		var bad *knob.Error
+		if !experiment.IsSpecError(err) || !errors.As(err, &bad) || bad.Field != "workload.dataset" || !strings.Contains(bad.Value, path[:10]) || bad.Rule == "" || bad.Next == "" {
+			t.Errorf("%s: %#v", name, err)
+		}
 	}
 }

@@ -127,8 +127,11 @@ func (s *System) Result() *result.Result {
 	r.StalenessNS = s.staleness.Measured(s.load.stalenessBound())
 	r.Parts = result.PartsOf(metrics.Shown(metrics.Between(s.marked.Gauges, c.Gauges, ps)))
 	r.XStore = result.XStoreOf(r.Parts, r.VirtualNS)
-	if _, ok := s.load.bench.(workload.OnKV); ok {
+	if kv, ok := s.load.bench.(workload.OnKV); ok {
 		r.Auto = s.chosen()
+		if x, ok := kv.KV().(store.Explainer); ok && r.XStore != nil && r.XStore.FallbackRate >= fallbacksToExplain {
+			r.XStore.Because = x.WhyFallbacks()
+		}
 	}
 	if s.values.Bool("timeline") {
 		r.Timeline = s.timeline(c.PS)
@@ -137,6 +140,9 @@ func (s *System) Result() *result.Result {
 	r.History = s.historyStat()
 	return r
 }
+
+// fallbacksToExplain is the share of lookups that the server answers from which a result says why.
+const fallbacksToExplain = 0.5
 
 // chosen is what the ordered store has chosen, by knob; nil: nothing was left to it.
 func (s *System) chosen() map[string]experiment.AutoChoice {

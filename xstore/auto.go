@@ -23,8 +23,9 @@ const (
 	autoWorth = 0.01
 	// autoMost and autoFewest are keys of a sub-model that are tried, from many to few.
 	autoMost, autoFewest = 12_800, 3
-	// autoTabled is for how many keys a multivariate top model is tried unasked, for each of its candidates reads all keys, and how many
-	// are kept in memory.
+	// autoKept is how many keys are kept in memory meanwhile.
+	autoKept = 16_000_000
+	// autoTabled is for how many keys a multivariate top model is tried unasked, for each of its candidates reads all keys.
 	autoTabled = 4_000_000
 )
 
@@ -47,7 +48,7 @@ type candidate struct {
 // whose models and tables fit into o.CacheBytes of a client. With a top model that was given it tells if another one
 // is cheaper. Keys are looked up equally often: where a few are hot, theirs may be better or worse than the mean.
 func Auto(keys model.Keys, low, high uint64, o Options, number int, at prices, seed uint64) (Choice, error) {
-	if keys.Len() <= autoTabled { // they are read some forty times, and most sets compute a key whenever it is read
+	if keys.Len() <= autoKept { // they are read some forty times, and most sets compute a key whenever it is read
 		sorted := make(model.Sorted, keys.Len())
 		for i := range sorted {
 			sorted[i] = keys.Key(uint64(i))

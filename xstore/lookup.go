@@ -72,6 +72,7 @@ func (x *client) cover(p *part, cache *cache, key uint64) (d prediction, o outco
 	}
 	first, last := d.sub.Range(d.base, key, p.layout.Slots)
 	if first > last {
+		p.stats.Blind++
 		return d, invalid, nil
 	}
 	d.first, d.last = uint32(first), uint32(last)

@@ -72,6 +72,7 @@ type Stats struct {
 	Speculative uint64 // lookups that found their key in a leaf all the same
 	Siblings    uint64 // and in the leaf at its right
 	Fallbacks   uint64 // GETs that the server had to answer
+	Blind       uint64 // lookups whose sub-model cannot predict: its errors do not fit their 8 bits
 	Refreshes   uint64 // sub-models that came with its answer
 	Fetches     uint64 // sub-models and nodes that were READ into a cache
 	Torn        uint64 // leaves and values that were caught in a change, and read again
@@ -247,6 +248,7 @@ func (s *Stats) Add(o *Stats) {
 	s.Speculative += o.Speculative
 	s.Siblings += o.Siblings
 	s.Fallbacks += o.Fallbacks
+	s.Blind += o.Blind
 	s.Refreshes += o.Refreshes
 	s.Fetches += o.Fetches
 	s.Torn += o.Torn

@@ -154,9 +154,10 @@ type XStoreStat struct {
 	MaxError     float64 `json:"max_error"`
 	ModelBytes   float64 `json:"model_bytes"`
 	TTBytes      float64 `json:"tt_bytes"`
-	IndexBytes   float64 `json:"index_bytes"`   // of the inner nodes that it stands for
-	FallbackRate float64 `json:"fallback_rate"` // lookups that the server answered, as a share
-	Retrained    float64 `json:"retrained"`     // sub-models
+	IndexBytes   float64 `json:"index_bytes"`                 // of the inner nodes that it stands for
+	FallbackRate float64 `json:"fallback_rate"`               // lookups that the server answered, as a share
+	Because      string  `json:"fallbacks_because,omitempty"` // where that is most of them
+	Retrained    float64 `json:"retrained"`                   // sub-models
 }
 
 // XStoreOf is the section of an ordered store with learned caches, after so much time; nil where none runs.

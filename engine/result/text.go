@@ -72,6 +72,9 @@ func (r *Result) String() string {
 			row("auto", "%s is %s: %s", name, c.Primitive, c.Because)
 		}
 	}
+	if r.XStore != nil && r.XStore.Because != "" {
+		row("fallbacks", "%s", r.XStore.Because)
+	}
 	if r.Limit != nil {
 		row("limit", "%s", r.Limit.Text)
 	}

@@ -56,6 +56,9 @@ type Recovering interface {
 // Chooser stores have chosen what knobs left to them, and say why, by knob; nil: nothing was left to them.
 type Chooser interface{ Chosen() map[string]knob.Auto }
 
+// Explainer stores know why the servers had to answer most of what their clients looked up; "": they did not, or it is unknown.
+type Explainer interface{ WhyFallbacks() string }
+
 // KVClient is a coroutine's handle. Keys and values are of fixed length. An error is of the network or of the machine that
 // holds the key; a key that is missing, or is there already, is none.
 type KVClient interface {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -19,18 +20,27 @@ type File struct{ keys []uint64 }
 
 const wordBytes = 8
 
-// Open reads all keys of a file; or as many of them as are asked for, evenly spaced, unless keys is 0.
+// LeastKeys is the smallest set of a workload, as the knob workload.keys has it.
+const LeastKeys = 8
+
+// FileError is what is wrong with a file of keys, and what to do.
+type FileError struct{ Rule, Next string }
+
+func (e *FileError) Error() string { return e.Rule + "; " + e.Next }
+
+// format is the next step where a file is something else.
+const format = "name a file in SOSD's format: the number of keys in 8 bytes, then the keys, rising, in 8 bytes each, little-endian"
+
+func bad(rule string, args ...any) error { return &FileError{fmt.Sprintf(rule, args...), format} }
+
+// Open reads all keys of a file; or as many of them as are asked for, evenly spaced, unless keys is 0. Its errors are FileErrors.
 func Open(path string, keys uint64) (*File, error) {
 	f, size, err := regular(path)
 	if err != nil {
-		return nil, err
+		return nil, bad("the file cannot be read: %v", err)
 	}
 	defer f.Close()
-	x, err := read(f, size, keys)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return x, nil
+	return read(f, size, keys)
 }
 
 // read takes keys from a file of a size.
@@ -42,19 +52,21 @@ func read(from io.Reader, size int64, keys uint64) (*File, error) {
 		return binary.LittleEndian.Uint64(b[:]), err
 	}
 	if size < wordBytes {
-		return nil, fmt.Errorf("count: the file has %d bytes, the count alone has %d", size, wordBytes)
+		return nil, bad("the file has %d bytes, its count alone should have %d", size, wordBytes)
 	}
 	n, err := word()
 	if err != nil {
-		return nil, fmt.Errorf("count: cannot be read: %w", err)
+		return nil, bad("the count of keys cannot be read: %v", err)
 	}
 	switch have := uint64(size - wordBytes); {
-	case n == 0:
-		return nil, errors.New("count: is 0, there must be at least one key")
 	case have%wordBytes != 0 || have/wordBytes != n:
-		return nil, fmt.Errorf("count: is %d, and %d bytes of keys follow: there must be %d bytes for each", n, have, wordBytes)
+		return nil, bad("its count says %d keys, and %d bytes follow, which is not %d for each: it was cut short, or is no such file", n, have, wordBytes)
+	case n == 0:
+		return nil, bad("it has no keys")
+	case keys > n && n < LeastKeys:
+		return nil, &FileError{fmt.Sprintf("it has %d keys, and a workload needs at least %d", n, LeastKeys), "name a file with more keys"}
 	case keys > n:
-		return nil, fmt.Errorf("count: is %d, fewer than the %d keys that are asked for", n, keys)
+		return nil, &FileError{fmt.Sprintf("it has %d keys, fewer than workload.keys=%d", n, keys), fmt.Sprintf("set workload.keys=%d or less", n)}
 	case keys == 0:
 		keys = n
 	}
@@ -62,10 +74,10 @@ func read(from io.Reader, size int64, keys uint64) (*File, error) {
 	for i, before := uint64(0), uint64(0); i < n; i++ {
 		key, err := word()
 		if err != nil {
-			return nil, fmt.Errorf("key %d: cannot be read, the file was cut short meanwhile: %w", i, err)
+			return nil, bad("key %d cannot be read, the file was cut short meanwhile: %v", i, err)
 		}
 		if i > 0 && key <= before {
-			return nil, fmt.Errorf("key %d: is %d behind %d: keys must rise, none may be there twice", i, key, before)
+			return nil, bad("key %d is %d behind %d: keys must rise, and none may be there twice", i, key, before)
 		}
 		if before = key; uint64(len(x.keys)) < keys && i == times(n, uint64(len(x.keys)), keys) {
 			x.keys = append(x.keys, key)
@@ -88,10 +100,19 @@ func regular(path string) (*os.File, int64, error) {
 	i, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, 0, err
+		return nil, 0, reason(err)
 	case !i.Mode().IsRegular():
-		return nil, 0, errors.New(path + ": is no regular file")
+		return nil, 0, errors.New("it is no regular file")
 	}
 	f, err := os.Open(path)
-	return f, i.Size(), err
+	return f, i.Size(), reason(err)
+}
+
+// reason leaves the path out, which the caller says.
+func reason(err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
 }

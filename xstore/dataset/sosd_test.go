@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,29 +34,36 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// Errors name the file, the field and the rule.
+// Errors have the rule and a next step: the caller names the file.
 func TestFilesThatAreRefused(t *testing.T) {
 	short := filepath.Join(t.TempDir(), "short")
 	if err := os.WriteFile(short, []byte("1234567"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for want, path := range map[string]string{
-		"key 2: is 7 behind 7: keys must rise":           write(t, 3, 1, 7, 7),
-		"key 1: is 3 behind 9: keys must rise":           write(t, 2, 9, 3),
-		"count: is 3, and 16 bytes of keys follow":       write(t, 3, 1, 2),
-		"count: is 1, and 16 bytes of keys follow":       write(t, 1, 1, 2),
-		"count: is 0, there must be at least one key":    write(t, 0),
-		"count: the file has 7 bytes":                    short,
-		"is no regular file":                             t.TempDir(),
-		"no such file":                                   filepath.Join(t.TempDir(), "none"),
-		"count: is 2305843009213693953, and 8 bytes of ": write(t, 1<<61+1, 1),
+		"key 2 is 7 behind 7: keys must rise":           write(t, 3, 1, 7, 7),
+		"key 1 is 3 behind 9: keys must rise":           write(t, 2, 9, 3),
+		"says 3 keys, and 16 bytes follow":              write(t, 3, 1, 2),
+		"says 1 keys, and 16 bytes follow":              write(t, 1, 1, 2),
+		"it has no keys":                                write(t, 0),
+		"the file has 7 bytes":                          short,
+		"is no regular file":                            t.TempDir(),
+		"no such file":                                  filepath.Join(t.TempDir(), "none"),
+		"says 2305843009213693953 keys, and 8 bytes fo": write(t, 1<<61+1, 1),
 	} {
-		if _, err := Make(Options{Name: FilePrefix + path}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		refused(t, path, 0, want, "SOSD's format")
 	}
-	if _, err := Make(Options{Name: FilePrefix + write(t, 2, 1, 2), Keys: 3}); err == nil || !strings.Contains(err.Error(), "fewer than the 3 keys") {
-		t.Error(err)
+	refused(t, write(t, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9), 10, "it has 9 keys, fewer than workload.keys=10", "set workload.keys=9 or less")
+	refused(t, write(t, 2, 1, 2), 8, "it has 2 keys, and a workload needs at least 8", "more keys")
+}
+
+// refused says that a file is refused with a rule and a next step.
+func refused(t *testing.T, path string, keys uint64, rule, next string) {
+	t.Helper()
+	_, err := Make(Options{Name: FilePrefix + path, Keys: keys})
+	var of *FileError
+	if !errors.As(err, &of) || !strings.Contains(of.Rule, rule) || !strings.Contains(of.Next, next) || strings.Contains(of.Rule, path) {
+		t.Errorf("%v, want %q and %q", err, rule, next)
 	}
 }
 

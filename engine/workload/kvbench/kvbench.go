@@ -1,9 +1,11 @@
 package kvbench
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
+	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
@@ -62,7 +64,11 @@ func New(o Options) (*Bench, error) {
 		return nil, err
 	}
 	if b.keys, err = dataset.Make(o.Set); err != nil {
-		return nil, fmt.Errorf("workload.dataset: %w", err)
+		var file *dataset.FileError
+		if errors.As(err, &file) {
+			return nil, knob.Invalid("workload.dataset", o.Set.Name, file.Next, "%s", file.Rule)
+		}
+		return nil, knob.Invalid("workload.dataset", o.Set.Name, "see drtmx knobs workload.dataset", "%v", err)
 	}
 	b.scatter = workload.NewScatter(b.keys.Len())
 	b.check = newChecker(b.keys, o.Check, o.ValueBytes)
