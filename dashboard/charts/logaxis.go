@@ -2,6 +2,7 @@ package charts
 
 import (
 	"math"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -66,7 +67,8 @@ func takeTitles(p *plot.Plot, logX, logY bool) (out logTitles) {
 		out.x, p.X.Label.Text = p.X.Label.Text, " "
 	}
 	if logY && p.Y.Label.Text != "" {
-		out.y, p.Y.Label.Text = p.Y.Label.Text, " "
+		out.y = p.Y.Label.Text
+		p.Y.Label.Text = " " + strings.Repeat("\n ", strings.Count(out.y, "\n"))
 	}
 	return out
 }

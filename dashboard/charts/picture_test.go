@@ -235,18 +235,21 @@ func TestPublishedNamesAreSpread(t *testing.T) {
 func TestPGF(t *testing.T) {
 	x, series := payloads("A_1 & 50 % of {B} ≤ 3×", "C #2 ~ $")
 	refs := []Reference{{Text: "86.9 §2.2.4", X: 4096, From: 12, To: 12}}
-	pgf, err := LinesPicture(Style{WidthMM: 84}, "a title ± \\", x, Axis{Label: "Bandwidth", Unit: "Gbps"}, series, refs).PGF()
+	pgf, err := LinesPicture(Style{WidthMM: 84}, "a title ± \\, p < 0.05 > |q| → θ µs", x, Axis{Label: "Bandwidth", Unit: "Gbps"}, series, refs).PGF()
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := string(pgf)
-	for _, want := range []string{`\begin{pgfpicture}`, `\end{pgfpicture}`, `A\_1 \& 50 \% of \{B\} $\leq$ 3$\times$`, `C \#2 \textasciitilde{} \$`, `\S{}2.2.4`, `$\pm$ \textbackslash{}`, `\pgfpathlineto`} {
+	for _, want := range []string{`\begin{pgfpicture}`, `\end{pgfpicture}`, `A\_1 \& 50 \% of \{B\} $\leq$ 3$\times$`, `C \#2 \textasciitilde{} \$`, `\S{}2.2.4`, `$\pm$ \textbackslash{}, p $<$ 0.05 $>$ \textbar{}q\textbar{} $\to$ $\theta$ $\mu$s`, `\pgfpathlineto`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s", want)
 		}
 	}
 	if strings.Contains(text, `\pgflineto`) || strings.Count(text, `\begin{pgfscope}`) != strings.Count(text, `\end{pgfscope}`) {
 		t.Error("commands that PGF does not have, or a scope that is not closed")
+	}
+	if _, err := LinesPicture(Style{WidthMM: 84}, "漢 of a title", x, Axis{}, series, nil).PGF(); err == nil || !strings.Contains(err.Error(), `'漢' of "漢 of a title"`) {
+		t.Errorf("a character that LaTeX does not set: %v", err)
 	}
 	latex, err := exec.LookPath("pdflatex")
 	if err != nil {

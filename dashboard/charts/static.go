@@ -141,7 +141,7 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, on sheet)
 			names = append(names, legendItem{name: published, colour: palette.RGBA(palette.Thesis), line: &look{marker: palette.Diamond, hollow: true, dash: palette.Dashes[1]}})
 		}
 		scale(p, x, t.Y, lo, hi)
-		p.Y.Label.Text = t.Y.from(p.Y.Min, p.Y.Max)
+		setSideTitle(p, t.Y.from(p.Y.Min, p.Y.Max), vg.Length(on.Size.Height)*pixel/vg.Length(len(tracks)))
 		p.Add(words)
 		addMarks(p, marks, i == 0)
 		rows[i], titles[i] = []*plot.Plot{p}, takeTitles(p, x.Log, t.Y.Log)
@@ -228,6 +228,20 @@ func setTitle(p *plot.Plot, title string, size Size) {
 		p.Title.TextStyle.Font.Size = max(9, p.Title.TextStyle.Font.Size*room/w)
 		p.Title.Text = wrapped(title, func(line string) bool { return p.Title.TextStyle.Width(line) <= room })
 		p.Title.Padding = 4
+	}
+}
+
+// sideRoom is the share of a track's height that its axis has at least: the rest is title, names and the other axis.
+const sideRoom = 0.6
+
+// setSideTitle writes the title of the vertical axis of a track, smaller and in several lines where it would be longer than the axis:
+// a plot makes room for a title that is too long, and nothing of its picture is left.
+func setSideTitle(p *plot.Plot, title string, height vg.Length) {
+	p.Y.Label.Text = title
+	style, room := &p.Y.Label.TextStyle, sideRoom*height
+	if w := style.Width(title); w > room {
+		style.Font.Size = max(8, style.Font.Size*room/w)
+		p.Y.Label.Text = wrapped(title, func(line string) bool { return style.Width(line) <= room })
 	}
 }
 
