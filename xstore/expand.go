@@ -64,7 +64,7 @@ func (p *part) begin(c *r2.Co, m uint32) {
 }
 
 // SetSubModels has every server train a model with so many sub-models, in the background. If one is being trained, it is the next.
-// AutoSubModels leaves the number to Auto.
+// AutoSubModels leaves the number to package choose.
 func (s *Store) SetSubModels(n int) error {
 	o := s.opt
 	o.SubModels = n

@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/testbed"
+	"drtmx/xstore/choose"
 	"drtmx/xstore/dataset"
 	"drtmx/xstore/hashed"
 )
@@ -112,7 +113,7 @@ func rows() []knob.Row {
 		subModels,
 		row(knob.Knob{Name: "xstore.cache", Kind: knob.Choice, Default: "full", Choices: Modes, Label: "Cache", Section: "3.4.1", Live: true,
 			Doc: "What clients keep of the index: full = sub-models and translation tables; model = sub-models only, a READ more for each lookup; top = the top model only, two READs more; tree = every inner node of the tree; tree4 = the nodes four levels above the leaves, as Cell; none = nothing, a READ for each level."}),
-		learned(row(knob.Knob{Name: "xstore.top", Kind: knob.Choice, Default: "lr", Choices: []string{"lr", "mlr", "nn", "pieces", autoTop}, Label: "Top model", Section: "3.5.2",
+		learned(row(knob.Knob{Name: "xstore.top", Kind: knob.Choice, Default: "lr", Choices: []string{"lr", "mlr", "nn", "pieces", choose.AnyTop}, Label: "Top model", Section: "3.5.2",
 			Doc: "Sends a key to its sub-model: lr = linear regression; mlr = of the fields of a composite key; nn = a neural network with 8 neurons; pieces = piecewise linear with a bounded error, which the thesis does not have; auto = the one with which lookups take least."})),
 		row(knob.Knob{Name: "xstore.leaf_slots", Kind: knob.Int, Default: DefaultSlots, Min: 4, Max: 64, Label: "Slots of a leaf", Section: "3.4.1",
 			Doc: "Pairs that a leaf has room for. A lookup READs the keys of a whole leaf."}),

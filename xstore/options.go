@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/store"
+	"drtmx/xstore/choose"
 	"drtmx/xstore/hashed"
 	"drtmx/xstore/model"
 )
@@ -82,8 +83,8 @@ func (o Options) withDefaults(s *store.KVSpec) Options {
 	return o
 }
 
-// AutoSubModels has Auto choose their number.
-const AutoSubModels = -1
+// AutoSubModels leaves their number to package choose.
+const AutoSubModels = choose.AnyNumber
 
 // MaxSubModels bounds them: their numbers and those of their lines have 32 bits.
 const MaxSubModels = 8_000_000

@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/xstore/choose"
 	"drtmx/xstore/hashed"
 	"drtmx/xstore/model"
 	"drtmx/xstore/published"
@@ -58,7 +59,7 @@ type part struct {
 	wanted     uint32        // sub-models that were asked for while a model was trained; 0: none
 	asked      uint64        // keys when a person last asked for a number of sub-models; 0: none has since the last expansion
 	top        string        // kind of the top model
-	choice     Choice        // of sub-models and top model, where they were left to Auto
+	choice     choose.Choice // of sub-models and top model, where they were left to package choose
 }
 
 // Stats counts what happened to a server's keys since the start, on the server and at all clients.
@@ -171,22 +172,42 @@ func (p *part) learn(keys store.Keys) error {
 	return nil
 }
 
-// subModels is their number where n was asked for. It leaves what is auto, number or top model, to Auto, for the initial keys.
+// subModels is their number where n was asked for. It leaves what is auto, number or top model, to package choose, for the initial keys.
 func (p *part) subModels(n int) (int, error) {
 	o := p.s.opt
-	p.choice = Choice{}
+	p.choice = choose.Choice{}
 	if p.top == "" {
 		p.top = o.TopModel
 	}
-	if n != AutoSubModels && o.TopModel != autoTop {
+	if n != AutoSubModels && o.TopModel != choose.AnyTop {
 		return n, nil
 	}
 	var err error
-	if p.choice, err = Auto(p.s.ranges.Keys(p.server), p.low, p.high, o, n, p.prices(), p.s.spec.Seed); err != nil {
+	reads := map[Mode]int{Model: 1, Top: 2}[o.Cache]
+	if p.choice, err = choose.Choose(p.s.ranges.Keys(p.server), p.low, p.high, choose.Options{SubModels: n, TopModel: o.TopModel, Fields: o.Fields,
+		Slots: o.Slots, KeyErrors: o.KeyErrors, CacheBytes: o.CacheBytes, Most: MaxSubModels, IndexReads: reads, Seed: p.s.spec.Seed}, p.prices()); err != nil {
 		return 0, err
 	}
 	p.top = p.choice.Top
 	return p.choice.SubModels, nil
+}
+
+// prices are those of lookups in the part.
+func (p *part) prices() choose.Prices {
+	s := p.s
+	clients, all := 0, 0
+	for m := range s.cl.Machines() {
+		if m >= s.spec.Servers {
+			clients += s.cl.Threads(m)
+		}
+		all += s.cl.Threads(m)
+	}
+	if clients == 0 { // servers are each other's clients
+		clients = all
+	}
+	f := s.cl.Fabric()
+	return choose.PricesOf(f.Profile(), f.Machine(p.server).Type, choose.Site{LeafBytes: s.opt.readBytes(), ValueBytes: s.spec.ValueBytes, Levels: p.tree.Stats().Levels,
+		Threads: s.cl.Threads(p.server), Clients: float64(clients) / float64(s.spec.Servers), SearchCycles: searchCycles})
 }
 
 // trainTop trains the top model on some keys.
@@ -268,7 +289,7 @@ func (s *Store) Chosen() map[string]knob.Auto {
 	if c.SubModels != 0 && s.opt.SubModels == AutoSubModels {
 		chosen["xstore.submodels"] = knob.Auto{Primitive: strconv.Itoa(c.SubModels), Because: c.Because}
 	}
-	if c.SubModels != 0 && s.opt.TopModel == autoTop {
+	if c.SubModels != 0 && s.opt.TopModel == choose.AnyTop {
 		because := c.Because
 		if s.opt.SubModels == AutoSubModels {
 			because = "of all top models it has the cheapest number of sub-models"

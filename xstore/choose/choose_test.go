@@ -1,26 +1,26 @@
-package xstore
+package choose
 
 import (
 	"strings"
 	"testing"
 
 	"drtmx/engine/fabric/profile"
-	"drtmx/engine/store"
 	"drtmx/xstore/dataset"
+	"drtmx/xstore/model"
 )
 
 // Keys that a line fits take few sub-models, others more, and a budget bounds them.
-func TestAuto(t *testing.T) {
+func TestChoose(t *testing.T) {
 	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{TopModel: "lr", Slots: DefaultSlots}
-	at := pricesOf(p, p.NodeTypes[0], o, site{8, 9, 24, 48})
-	choose := func(keys store.Keys, budget uint64) Choice {
+	o := Options{SubModels: AnyNumber, TopModel: "lr", Slots: 16, Most: 8_000_000, Seed: 1}
+	at := PricesOf(p, p.NodeTypes[0], Site{LeafBytes: 136, ValueBytes: 8, Levels: 9, Threads: 24, Clients: 48, SearchCycles: 24})
+	choose := func(keys model.Keys, budget uint64) Choice {
 		o := o
 		o.CacheBytes = budget
-		c, err := Auto(keys, 0, ^uint64(0), o, AutoSubModels, at, 1)
+		c, err := Choose(keys, 0, ^uint64(0), o, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,8 +28,8 @@ func TestAuto(t *testing.T) {
 		return c
 	}
 	const n = 1_000_000
-	linear := choose(steps{n, 10}, 0)
-	if linear.SubModels != n/autoMost {
+	linear := choose(dataset.Linear(n), 0)
+	if linear.SubModels != n/mostKeys {
 		t.Errorf("%d sub-models for linear keys: a line fits all of them", linear.SubModels)
 	}
 	hard, err := dataset.Make(dataset.Options{Name: "osm", Keys: n, Seed: 1})
@@ -44,14 +44,14 @@ func TestAuto(t *testing.T) {
 	if tight.SubModels >= free.SubModels || !strings.Contains(tight.Because, "of a client") {
 		t.Errorf("%d sub-models within 1.1 MB, %d without a bound: %s", tight.SubModels, free.SubModels, tight.Because)
 	}
-	if few := choose(steps{3, 10}, 0); few.SubModels != 1 {
+	if few := choose(dataset.Linear(3), 0); few.SubModels != 1 {
 		t.Errorf("%d sub-models for 3 keys", few.SubModels)
 	}
 }
 
 // Where a line sends most keys to few sub-models, none of which can predict them, lookups ask the server. More sub-models help, and
 // another top model helps more: both are seen.
-func TestAutoSeesFallbacks(t *testing.T) {
+func TestFallbacksCost(t *testing.T) {
 	p, err := profile.Load("val")
 	if err != nil {
 		t.Fatal(err)
@@ -60,9 +60,9 @@ func TestAutoSeesFallbacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{TopModel: "lr", Slots: DefaultSlots}
-	at := pricesOf(p, p.NodeTypes[0], o, site{8, 9, 24, 48})
-	line, err := Auto(keys, 0, ^uint64(0), o, AutoSubModels, at, 1)
+	o := Options{SubModels: AnyNumber, TopModel: "lr", Slots: 16, Most: 8_000_000, Seed: 1}
+	at := PricesOf(p, p.NodeTypes[0], Site{LeafBytes: 136, ValueBytes: 8, Levels: 9, Threads: 24, Clients: 48, SearchCycles: 24})
+	line, err := Choose(keys, 0, ^uint64(0), o, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,16 +70,12 @@ func TestAutoSeesFallbacks(t *testing.T) {
 	if line.SubModels <= 5000 || !strings.Contains(line.Because, "ask the server") || !strings.Contains(line.Because, "with xstore.top=") {
 		t.Errorf("%d sub-models: %s", line.SubModels, line.Because)
 	}
-	few, err := Auto(keys, 0, ^uint64(0), o, 5000, at, 1)
+	o.TopModel = AnyTop
+	any, err := Choose(keys, 0, ^uint64(0), o, at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.TopModel = autoTop
-	any, err := Auto(keys, 0, ^uint64(0), o, AutoSubModels, at, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Log(few, any)
+	t.Log(any)
 	if any.Top == "lr" {
 		t.Errorf("a line is the top model of lognormal keys: %s", any.Because)
 	}

@@ -1,4 +1,4 @@
-package xstore
+package choose
 
 import (
 	"fmt"
@@ -15,22 +15,38 @@ type Choice struct {
 }
 
 const (
-	// autoSamples is how many keys are looked up with each candidate, of evenly spaced ranks. A share of them is known within 2 % (a
+	// samples is how many keys are looked up with each candidate, of evenly spaced ranks. A share of them is known within 2 % (a
 	// standard deviation).
-	autoSamples = 512
-	// autoWorth is by how much twice as many sub-models have to make a lookup cheaper: the memory of clients is worth something
+	samples = 512
+	// worth is by how much twice as many sub-models have to make a lookup cheaper: the memory of clients is worth something
 	// too, and more sub-models are trained more often. Assumed.
-	autoWorth = 0.01
-	// autoMost and autoFewest are keys of a sub-model that are tried, from many to few.
-	autoMost, autoFewest = 12_800, 3
-	// autoKept is how many keys are kept in memory meanwhile.
-	autoKept = 16_000_000
-	// autoTabled is for how many keys a multivariate top model is tried unasked, for each of its candidates reads all keys.
-	autoTabled = 4_000_000
+	worth = 0.01
+	// mostKeys and fewestKeys are keys of a sub-model that are tried, from many to few.
+	mostKeys, fewestKeys = 12_800, 3
+	// kept is how many keys are kept in memory meanwhile.
+	kept = 16_000_000
+	// tabled is for how many keys a multivariate top model is tried unasked, for each of its candidates reads all keys.
+	tabled = 4_000_000
 )
 
-// autoTop is the kind that has Auto choose among all.
-const autoTop = "auto"
+// Any is the kind of top model that has Choose take one, and the number of sub-models that has it take one.
+const (
+	AnyTop    = "auto"
+	AnyNumber = -1
+)
+
+// Options are what a store has set.
+type Options struct {
+	SubModels  int    // AnyNumber: to be chosen
+	TopModel   string // AnyTop: to be chosen
+	Fields     []model.Field
+	Slots      int // of a leaf
+	KeyErrors  bool
+	CacheBytes uint64 // of a client; 0: any
+	Most       int    // sub-models
+	IndexReads int    // that a lookup does before those of leaves
+	Seed       uint64
+}
 
 // candidate is a number of sub-models below a top model, and what lookups of sampled keys take with it.
 type candidate struct {
@@ -38,17 +54,17 @@ type candidate struct {
 	subModels int
 	leaves    float64 // that a lookup READs which predicts
 	asks      float64 // share of lookups that the server answers by RPC: a sub-model's errors do not fit its 8 bits
-	ns        float64 // demand, see prices
+	ns        float64 // demand, see Prices
 	bound     string  // why no larger one was tried, if memory is the reason
 }
 
-// Auto chooses the number of sub-models of a server for some keys where number is AutoSubModels, and the top model if o.TopModel is auto. It looks up some keys
+// Choose takes the number of sub-models of a server for some keys, and the top model, where they are left to it. It looks up some keys
 // with each candidate, trains the sub-models which these meet, and adds up what a lookup takes of the server's RNIC, its cores and the
 // clients' cores. It takes the smallest number from which no larger one saves a hundredth of that for each doubling, among those
 // whose models and tables fit into o.CacheBytes of a client. With a top model that was given it tells if another one
 // is cheaper. Keys are looked up equally often: where a few are hot, theirs may be better or worse than the mean.
-func Auto(keys model.Keys, low, high uint64, o Options, number int, at prices, seed uint64) (Choice, error) {
-	if keys.Len() <= autoKept { // they are read some forty times, and most sets compute a key whenever it is read
+func Choose(keys model.Keys, low, high uint64, o Options, at Prices) (Choice, error) {
+	if keys.Len() <= kept { // they are read some forty times, and most sets compute a key whenever it is read
 		sorted := make(model.Sorted, keys.Len())
 		for i := range sorted {
 			sorted[i] = keys.Key(uint64(i))
@@ -57,17 +73,17 @@ func Auto(keys model.Keys, low, high uint64, o Options, number int, at prices, s
 	}
 	var given, all []candidate
 	for _, kind := range model.TopKinds() {
-		if kind == "mlr" && kind != o.TopModel && (len(o.Fields) == 0 || keys.Len() > autoTabled) {
+		if kind == "mlr" && kind != o.TopModel && (len(o.Fields) == 0 || keys.Len() > tabled) {
 			continue
 		}
-		top, err := model.TrainTop(model.TopSpec{Kind: kind, Seed: seed, Fields: o.Fields}, keys)
+		top, err := model.TrainTop(model.TopSpec{Kind: kind, Seed: o.Seed, Fields: o.Fields}, keys)
 		if err != nil {
 			if kind == o.TopModel {
 				return Choice{}, err
 			}
 			continue // it cannot learn these keys
 		}
-		list := candidates(keys, low, high, o, number, kind, top, at)
+		list := candidates(keys, low, high, o, kind, top, at)
 		if kind == o.TopModel {
 			given = list
 		}
@@ -79,14 +95,14 @@ func Auto(keys model.Keys, low, high uint64, o Options, number int, at prices, s
 	}
 	c := cheapest(given)
 	because := c.text() + around(c, given)
-	if best.top != c.top && best.ns < c.ns*(1-autoWorth) {
+	if best.top != c.top && best.ns < c.ns*(1-worth) {
 		because += fmt.Sprintf("; with xstore.top=%s and %d sub-models it would take %.0f ns", best.top, best.subModels, best.ns)
 	}
 	return Choice{c.top, c.subModels, because}, nil
 }
 
 // candidates are numbers of sub-models, rising, each twice the one before.
-func candidates(keys model.Keys, low, high uint64, o Options, number int, kind string, top model.Top, at prices) (list []candidate) {
+func candidates(keys model.Keys, low, high uint64, o Options, kind string, top model.Top, at Prices) (list []candidate) {
 	fill := max(o.Slots/2, 1)
 	tables := (keys.Len()/uint64(fill) + 1) * model.EntryBytes
 	in := &model.Initial{Keys: keys, Fill: fill, Low: low, High: high}
@@ -95,7 +111,7 @@ func candidates(keys model.Keys, low, high uint64, o Options, number int, kind s
 	if !inverts {
 		subBytes += model.SpanBytes
 	}
-	for _, m := range numbers(keys.Len(), number) {
+	for _, m := range o.numbers(keys.Len()) {
 		need := uint64(top.Bytes()) + m*subBytes + tables
 		if o.CacheBytes > 0 && need > o.CacheBytes && len(list) > 0 {
 			list[len(list)-1].bound = fmt.Sprintf("; more than %d need %s of a client, and there are %s", list[len(list)-1].subModels, bytesOf(need), bytesOf(o.CacheBytes))
@@ -109,26 +125,26 @@ func candidates(keys model.Keys, low, high uint64, o Options, number int, kind s
 			x := &model.Model{Top: top, M: uint32(m), Low: low, High: high} // its table would read all keys
 			c.leaves, c.asks = lookups(in, x, o, func(rank uint64, s uint32) (model.Span, uint64) { return spanNear(in, x, rank, s) })
 		}
-		c.ns = at.of(c.leaves, c.asks, top.Cycles(), o.Cache)
+		c.ns = at.of(c.leaves, c.asks, top.Cycles(), o.IndexReads)
 		list = append(list, c)
 	}
 	return list
 }
 
 // numbers are those that are tried for so many keys: the one that was given, or rising ones.
-func numbers(keys uint64, given int) (list []uint64) {
-	if given != AutoSubModels {
-		return []uint64{uint64(given)}
+func (o *Options) numbers(keys uint64) (list []uint64) {
+	if o.SubModels != AnyNumber {
+		return []uint64{uint64(o.SubModels)}
 	}
-	for per := uint64(autoMost); per >= autoFewest; per /= 2 {
-		if m := max(keys/per, 1); m <= MaxSubModels && !slices.Contains(list, m) { // there may be fewer keys than that
+	for per := uint64(mostKeys); per >= fewestKeys; per /= 2 {
+		if m := max(keys/per, 1); m <= uint64(o.Most) && !slices.Contains(list, m) { // there may be fewer keys than that
 			list = append(list, m)
 		}
 	}
 	return list
 }
 
-// cheapest is the candidate with the fewest sub-models from which none with more saves autoWorth for each doubling. Of candidates with
+// cheapest is the candidate with the fewest sub-models from which none with more saves worth for each doubling. Of candidates with
 // as many, the first that is cheapest.
 func cheapest(list []candidate) (best candidate) {
 	list = slices.Clone(list)
@@ -136,7 +152,7 @@ func cheapest(list []candidate) (best candidate) {
 	for i, c := range list {
 		bound := best.ns
 		for n := best.subModels; n > 0 && n < c.subModels; n *= 2 {
-			bound *= 1 - autoWorth
+			bound *= 1 - worth
 		}
 		if i == 0 || c.ns < bound {
 			best = c
@@ -180,7 +196,7 @@ func lookups(in *model.Initial, x *model.Model, o Options, spanOf func(rank uint
 	}
 	subs := map[uint32]trained{}
 	var tt []model.Entry
-	n := min(in.Keys.Len(), autoSamples)
+	n := min(in.Keys.Len(), samples)
 	sum, failed := 0, 0
 	for i := range n {
 		rank := (2*i + 1) * in.Keys.Len() / (2 * n)
