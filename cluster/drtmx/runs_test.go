@@ -162,8 +162,14 @@ func TestRunsSideBySide(t *testing.T) {
 	if len(c.Spec) != 0 || c.A.Digest != c.B.Digest {
 		t.Errorf("the same run differs: %+v", c.Spec)
 	}
-	code, _, errs := call("runs", "compare", "r1", "r3")
-	if code != misused || !strings.Contains(errs, "r3.1") {
+	var seeds result.Comparison // by the means of the seeds
+	decode(t, ok(t, "runs", "compare", "r1", "r3", "--json"), &seeds)
+	if len(seeds.Spec) != 0 || len(seeds.Metrics) == 0 || seeds.Metrics[0].B == seeds.Metrics[0].A {
+		t.Errorf("one seed against two: %+v, %+v", seeds.Spec, seeds.Metrics)
+	}
+	ok(t, with([]string{"sweep", "--over", "coroutines=1,2"}, tiny...)...)
+	code, _, errs := call("runs", "compare", "r1", "r4")
+	if code != misused || !strings.Contains(errs, "r4.1") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }

@@ -71,7 +71,14 @@ func TestRunsOverHTTP(t *testing.T) {
 	if len(c.Spec) != 1 || c.Spec[0].Knob != "phase.commit" {
 		t.Errorf("%+v", c.Spec)
 	}
-	get("/api/runs/compare?a=r1&b=r3").want(t, 400, "r3.1")
+	seeds := into[result.Comparison](t, get("/api/runs/compare?a=r1&b=r3").want(t, 200, "")) // by the means of the seeds
+	if len(seeds.Metrics) != 1 || seeds.Metrics[0].Metric != "throughput" || seeds.Metrics[0].B != 2 {
+		t.Errorf("%+v", seeds.Metrics)
+	}
+	if _, err := keep.Systems(store, "", result.CompareSystems([]*result.Result{one, two})); err != nil {
+		t.Fatal(err)
+	}
+	get("/api/runs/compare?a=r1&b=r4").want(t, 400, "r4.1")
 	get("/api/runs/compare?a=r1").want(t, 400, "such as r12")
 	ask(t, s, "POST", "/api/runs/r1/live", "{}", "Authorization", "Bearer "+viewToken).want(t, 403, "")
 	post := func(path, body string) reply {
