@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -160,22 +161,26 @@ func TestLinesByName(t *testing.T) {
 	b.quiet(s)
 }
 
-// TestLinesWaitForNothing: what is buffered is drawn at once, however long the rest of the page takes.
-func TestLinesWaitForNothing(t *testing.T) {
+// heldBack is a site that answers some paths only when release is closed.
+func heldBack(t *testing.T, paths ...string) (s *site, release chan struct{}) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	release := make(chan struct{})
-	s := newSite(t, browserSpec, agent.Options{Pace: visitPace, NoTwin: true}, func(h http.Handler) http.Handler {
+	release = make(chan struct{})
+	return newSite(t, browserSpec, agent.Options{Pace: visitPace, NoTwin: true}, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch r.URL.Path {
-			case "/page/knobs", "/api/systems", "/page/about": // not more: a browser has six connections to a host
+			if slices.Contains(paths, r.URL.Path) {
 				<-release
 			}
 			h.ServeHTTP(w, r)
 		})
-	})
+	}), release
+}
+
+// TestLinesWaitForNothing: what is buffered is drawn at once, however long the rest of the page takes.
+func TestLinesWaitForNothing(t *testing.T) {
+	s, release := heldBack(t, "/page/knobs", "/api/systems", "/page/about") // not more: a browser has six connections to a host
 	b := newTab(t)
 	b.open(s, "lines", seriesJS+`?.[0]?.data?.length > 5`)
 	if eval[bool](b, `!!document.querySelector("#knobs .knob")`) {
@@ -188,19 +193,7 @@ func TestLinesWaitForNothing(t *testing.T) {
 
 // TestPlaceBeforeTheLibrary: before the library is there a chart is a quiet place, and no picture in another form.
 func TestPlaceBeforeTheLibrary(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts a browser; not in short mode")
-	}
-	release := make(chan struct{})
-	s := newSite(t, browserSpec, agent.Options{Pace: visitPace, NoTwin: true}, func(h http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/vendor/echarts.js" {
-				<-release
-			}
-			h.ServeHTTP(w, r)
-		})
-	})
+	s, release := heldBack(t, "/vendor/echarts.js")
 	b := newTab(t)
 	b.do(chromedp.EmulateViewport(1400, 1000))
 	if _, err := chromedp.Call(b.ctx, page.Navigate, page.NavigateParams{URL: s.url("/")}); err != nil { // does not wait for the library

@@ -4,13 +4,12 @@ package atomicfile
 
 import (
 	"crypto/rand"
+	"drtmx/engine/knob"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"drtmx/engine/experiment"
 )
 
 // Unfinished is how the name of a file begins while it is written; one that is left is of a writer that was killed.
@@ -19,7 +18,7 @@ const Unfinished = ".new-"
 // ReadUpTo reads a regular file, and of one that is longer than limit a byte more than that: it may
 // grow while it is read.
 func ReadUpTo(p string, limit int64) ([]byte, error) {
-	f, err := experiment.OpenRegular(p)
+	f, err := knob.OpenRegular(p)
 	if err != nil {
 		return nil, err
 	}

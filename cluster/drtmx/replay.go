@@ -15,6 +15,7 @@ import (
 	"drtmx/cluster/session"
 	"drtmx/dashboard"
 	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
 )
 
 func replayCommand() *cobra.Command {
@@ -28,7 +29,7 @@ writes what happened as one page that needs no network: lines, cards, knobs and 
 		Example: "  drtmx replay session.jsonl --html session.html",
 		Args:    cli.Exactly(1, "one session file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := experiment.OpenRegular(args[0])
+			f, err := knob.OpenRegular(args[0])
 			if err != nil {
 				return &experiment.SpecError{Field: "session", Value: args[0], Rule: err.Error(), Next: "give a file that drtmx up --session wrote"}
 			}

@@ -59,40 +59,27 @@ func (s *side) has(metric string) bool {
 	return ok || s.means == nil
 }
 
-// number is a metric of a side with the half of its interval, as a share; why says why that is not known.
-func (s *side) number(d result.Diff, ofRun float64) (x, share float64, why string, known bool) {
+// number is a metric of a side with its interval.
+func (s *side) number(metric string, ofRun float64) (float64, result.Interval) {
 	if s.means == nil {
-		share, why, known = s.first.Interval(d.Metric)
-		return ofRun, share, why, known
+		return ofRun, result.IntervalOf(s.first, metric)
 	}
-	m := s.means[d.Metric]
+	m := s.means[metric]
 	switch {
 	case m.N < 2:
-		return m.Mean, 0, "there is one seed", false
+		return m.Mean, result.Interval{Why: "there is one seed"}
 	case m.Mean == 0:
-		return 0, 0, "", true
+		return 0, result.Interval{Known: true}
 	}
-	return m.Mean, m.Half95 / math.Abs(m.Mean), "", true
+	return m.Mean, result.Interval{Share: m.Half95 / math.Abs(m.Mean), Known: true}
 }
 
-// meansDiff is the difference of two sides in a metric. Their intervals are independent: the share of that of the quotient is that
-// of both together.
+// meansDiff is the difference of two sides in a metric.
 func meansDiff(d result.Diff, sides [2]side) result.Diff {
-	a, shareA, whyA, knownA := sides[0].number(d, d.A)
-	b, shareB, whyB, knownB := sides[1].number(d, d.B)
-	out := result.Diff{Metric: d.Metric, A: a, B: b}
-	change := (b - a) / a
-	if math.IsInf(change, 0) || math.IsNaN(change) {
-		return out
-	}
-	out.Change = &change
-	switch half := math.Abs(b/a) * math.Hypot(shareA, shareB); {
-	case knownA && knownB:
-		out.Half95 = half
-	case !knownA && whyA != "":
-		out.Why = "of the first, " + whyA
-	case whyB != "":
-		out.Why = "of the second, " + whyB
-	}
+	out := result.Diff{Metric: d.Metric}
+	var of [2]result.Interval
+	out.A, of[0] = sides[0].number(d.Metric, d.A)
+	out.B, of[1] = sides[1].number(d.Metric, d.B)
+	out.Relate(of[0], of[1])
 	return out
 }

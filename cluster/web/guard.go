@@ -19,6 +19,7 @@ import (
 	"drtmx/cluster/session"
 	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
 )
 
 // Limits of the HTTP side. All are far above what page, notebook and command
@@ -340,7 +341,7 @@ func (g *guard) login(w http.ResponseWriter, r *http.Request) {
 
 // ReadToken reads a token from a file, as secrets do not belong into argv.
 func ReadToken(path string) (string, error) {
-	f, err := experiment.OpenRegular(path)
+	f, err := knob.OpenRegular(path)
 	if err != nil {
 		return "", session.FileError("token-file", path, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"drtmx/dashboard/charts/palette"
 	"drtmx/dashboard/windows"
 	"drtmx/engine/metrics"
+	"drtmx/engine/result"
 )
 
 // words are how a card speaks: of a change over time, or of a system and its
@@ -85,16 +86,16 @@ func (c *Card) sentence() string {
 		}
 	}
 	if len(same) > 0 {
-		parts = append(parts, list(same)+" "+say.same)
+		parts = append(parts, result.And(same)+" "+say.same)
 	}
 	if len(parts) > 0 {
 		parts = []string{strings.Join(parts, ", ")}
 	}
 	if len(drift) > 0 {
-		parts = append(parts, list(drift)+" still "+map[bool]string{true: "drifts", false: "drift"}[len(drift) == 1 && singular(drift[0])])
+		parts = append(parts, result.And(drift)+" still "+map[bool]string{true: "drifts", false: "drift"}[len(drift) == 1 && singular(drift[0])])
 	}
 	if len(unsure) > 0 {
-		parts = append(parts, "not enough windows yet to judge "+list(unsure))
+		parts = append(parts, "not enough windows yet to judge "+result.And(unsure))
 	}
 	if r, ok := c.mover(); ok {
 		parts = append(parts, fmt.Sprintf(say.mover, PhaseName(r.Name), Short(r.Before), Short(r.After)))
@@ -111,14 +112,6 @@ func (c *Card) sentence() string {
 		return fmt.Sprintf("%s against %s: %s.", c.After.Title, c.Before.Title, s)
 	}
 	return strings.ToUpper(s[:1]) + s[1:] + "."
-}
-
-// list writes names as in a sentence.
-func list(names []string) string {
-	if n := len(names); n > 2 {
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
-	return strings.Join(names, " and ")
 }
 
 // singular says that a row's name is, as throughput is and aborts are.
@@ -155,7 +148,7 @@ func (c *Card) absent(before, after []windows.Moment) (says string, rows []Row) 
 			}
 		}
 		if len(where) > 0 {
-			out = append(out, fmt.Sprintf("No %s yet: it takes %s requests in %d stretches of windows, and those %s have fewer: about %d windows do.", p.name, thousands(p.requests), Least, list(where), takes))
+			out = append(out, fmt.Sprintf("No %s yet: it takes %s requests in %d stretches of windows, and those %s have fewer: about %d windows do.", p.name, thousands(p.requests), Least, result.And(where), takes))
 			rows = append(rows, Row{Name: p.name, Verdict: Undecided, Needs: takes})
 		}
 	}

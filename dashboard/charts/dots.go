@@ -83,7 +83,7 @@ func (d *DotRows) stripe(b [2]float64) (lo, hi float64, ok bool) {
 func (d *DotRows) picture(title string, on sheet) Picture {
 	p := newPlot(on.variant())
 	setTitle(p, title, on.Size)
-	p.X.Label.Text, p.X.Tick.Marker = d.X.title(), ticks(Axis{})
+	p.X.Label.Text, p.X.Tick.Marker = d.X.Title(), ticks(Axis{})
 	n := len(d.Rows)
 	y := func(row int) float64 { return float64(n - 1 - row) }
 	bottom, top := -0.6, float64(n)-0.4
@@ -163,7 +163,7 @@ func (d *DotRows) interactive(title string, size Size) Renderer {
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Bottom: "0", Type: "scroll", Data: d.names()}),
 		charts.WithAnimation(false),
 		charts.WithGridOpts(opts.Grid{Left: strconv.Itoa(names), Right: "24", Top: strconv.Itoa(top), Bottom: "66"}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: d.X.title(), NameLocation: "middle", NameGap: 22, Min: d.X.From, Max: d.X.To, SplitNumber: 8}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: d.X.Title(), NameLocation: "middle", NameGap: 22, Min: d.X.From, Max: d.X.To, SplitNumber: 8}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: d.Rows, Inverse: opts.Bool(true), SplitLine: &opts.SplitLine{Show: opts.Bool(true)}}),
 	)
 	for k, s := range d.Dots {

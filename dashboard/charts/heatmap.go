@@ -187,7 +187,7 @@ func (m *heatMap) fits(b box, text string) bool {
 // head is what stands over a panel: the name of its Y axis, and its own.
 func (m *heatMap) head(p HeatPanel) string {
 	if p.Name == "" {
-		return m.y.title()
+		return m.y.Title()
 	}
-	return m.y.title() + "; " + p.Name
+	return m.y.Title() + "; " + p.Name
 }

@@ -66,7 +66,7 @@ func (m *heatMap) interactive(size Size) Renderer {
 			grid.Width, grid.Right = "", "18"
 		}
 		h.GridList = append(h.GridList, grid)
-		h.XAxisList = append(h.XAxisList, opts.XAxis{Type: "category", Data: m.x.Names, GridIndex: i, Name: m.x.title(), NameLocation: "middle", NameGap: 22})
+		h.XAxisList = append(h.XAxisList, opts.XAxis{Type: "category", Data: m.x.Names, GridIndex: i, Name: m.x.Title(), NameLocation: "middle", NameGap: 22})
 		h.YAxisList = append(h.YAxisList, opts.YAxis{Type: "category", Data: m.y.Names, GridIndex: i, Name: m.head(m.panels[i]), NameLocation: "end", NameGap: 8, AxisLabel: &opts.AxisLabel{Show: opts.Bool(true)}})
 		items := m.items(m.panels[i], b)
 		h.AddSeries(m.panels[i].Name, nil, charts.WithHeatMapChartOpts(opts.HeatMapChart{XAxisIndex: i, YAxisIndex: i}),

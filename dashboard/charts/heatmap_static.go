@@ -88,7 +88,7 @@ func (m *heatMap) drawPanel(s heatSheet, p HeatPanel, b box, why []string) {
 		s.write(name, at, top+float64(b.height)+10, 9, text.XCenter, palette.LineInk)
 		end = at + half + 4
 	}
-	s.write(m.x.title(), left+float64(b.width)/2, top+float64(b.height)+27, 10, text.XCenter, palette.DarkInk)
+	s.write(m.x.Title(), left+float64(b.width)/2, top+float64(b.height)+27, 10, text.XCenter, palette.DarkInk)
 }
 
 func (m *heatMap) drawCell(s heatSheet, c HeatCell, b box, r vg.Rectangle) {

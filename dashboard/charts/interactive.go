@@ -363,7 +363,7 @@ func interactiveStacked(title string, y Axis, parts []Part, bars []Bars, size Si
 // barX is the axis along the bars. It ends behind their intervals, which do not count for
 // echarts (see topOf), and behind the words at published numbers.
 func barX(y Axis, bars []Bars, room float64) opts.XAxis {
-	xa := opts.XAxis{Type: "value", Name: y.title(), NameLocation: "middle", NameGap: 22}
+	xa := opts.XAxis{Type: "value", Name: y.Title(), NameLocation: "middle", NameGap: 22}
 	if hi := endOf(bars, room, 6); hi > longest(bars) {
 		end, steps := roundEnd(hi)
 		xa.Max, xa.SplitNumber = rounded(end), steps

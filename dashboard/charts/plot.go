@@ -22,7 +22,8 @@ type Axis struct {
 	Ticks []float64
 }
 
-func (a Axis) title() string {
+// Title is its name with the unit.
+func (a Axis) Title() string {
 	if a.Unit == "" {
 		return a.Label
 	}
@@ -35,13 +36,13 @@ func (a Axis) title() string {
 func (a Axis) from(v, hi float64) string {
 	switch {
 	case a.Names != nil:
-		return a.title()
+		return a.Title()
 	case a.Log:
-		return a.title() + ", log scale"
+		return a.Title() + ", log scale"
 	case v > hi/100:
-		return a.title() + ", axis from " + begin(v)
+		return a.Title() + ", axis from " + begin(v)
 	}
-	return a.title()
+	return a.Title()
 }
 
 // begin writes where an axis begins.

@@ -519,7 +519,7 @@ func addBarIntervals(p *plot.Plot, bars []Bars) {
 func stackedPicture(title string, y Axis, parts []Part, bars []Bars, on sheet) Picture {
 	p := newPlot(on.variant())
 	setTitle(p, title, on.Size)
-	p.X.Label.Text = y.title()
+	p.X.Label.Text = y.Title()
 	p.X.Tick.Marker = ticks(y)
 	names := make([]string, len(bars))
 	// Three quarters of the room, which is what the axis and the legend leave.

@@ -129,20 +129,10 @@ func sweepTable(k *keep.Kept, s *batch.SweepResult) *Table {
 	return t
 }
 
-// axis is one of a figure.
-type axis struct{ Label, Unit string }
-
-func (a axis) title() string {
-	if a.Unit == "" {
-		return a.Label
-	}
-	return a.Label + " (" + a.Unit + ")"
-}
-
 // figureTable is a line for each point of each line of a figure.
 func figureTable(k *keep.Kept, text json.RawMessage) (*Table, error) {
 	var d struct {
-		X, Y   axis
+		X, Y   struct{ Label, Unit string }
 		Series []struct {
 			Name   string
 			Points []struct {
@@ -155,7 +145,7 @@ func figureTable(k *keep.Kept, text json.RawMessage) (*Table, error) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("run %v: its figure cannot be read: %w", k.ID, err)
 	}
-	t := &Table{Head: []string{"line", d.X.title(), d.Y.title(), "±"}}
+	t := &Table{Head: []string{"line", charts.Axis{Label: d.X.Label, Unit: d.X.Unit}.Title(), charts.Axis{Label: d.Y.Label, Unit: d.Y.Unit}.Title(), "±"}}
 	for _, s := range d.Series {
 		for _, pt := range s.Points {
 			x, ci := pt.Name, "–"

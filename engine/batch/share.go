@@ -3,10 +3,10 @@ package batch
 import "sync"
 
 // shares is how far many runs are together. A run weighs what it is estimated to take, and counts as far as it has come: by its own
-// progress, which follows simulated time.
+// progress, which follows simulated time. nil: it is not asked for.
 type shares struct {
 	mu       sync.Mutex
-	report   func(done, total int) // nil: it is not asked for
+	report   func(done, total int)
 	weight   map[jobID]int64       // in ms
 	came     map[jobID]float64     // 0 to 1
 	total    int64                 // of weights
@@ -25,6 +25,9 @@ const (
 )
 
 func newShares(jobs []job, report func(done, total int)) *shares {
+	if report == nil {
+		return nil
+	}
 	s := &shares{report: report, weight: map[jobID]int64{}, came: map[jobID]float64{}}
 	for i := range jobs {
 		w := max(int64(wallOf(jobs[i].values)), 1)
@@ -36,7 +39,7 @@ func newShares(jobs []job, report func(done, total int)) *shares {
 
 // of is the progress of a job.
 func (s *shares) of(j job) func(done, total int) {
-	if s.report == nil {
+	if s == nil {
 		return nil
 	}
 	return func(done, total int) { s.move(j.id(), float64(done)/float64(max(total, 1))) }
@@ -44,6 +47,9 @@ func (s *shares) of(j job) func(done, total int) {
 
 // ended takes a job that is done. What was kept from before took no time, so that it says nothing of the rest.
 func (s *shares) ended(j job, cached bool) {
+	if s == nil {
+		return
+	}
 	if cached {
 		s.mu.Lock()
 		p := j.id()
@@ -57,9 +63,6 @@ func (s *shares) ended(j job, cached bool) {
 
 // move moves a job on. One that is repeated stays where it was.
 func (s *shares) move(p jobID, share float64) {
-	if s.report == nil {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before := s.came[p]; share > before {

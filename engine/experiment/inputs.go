@@ -34,14 +34,14 @@ func Inputs(v Knobs) (out map[string]string, err error) {
 
 // contentOf is a hash of what is in a file.
 func contentOf(path string) (string, error) {
-	f, err := OpenRegular(path)
+	f, err := knob.OpenRegular(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return "", withoutPath(err)
+		return "", knob.WithoutPath(err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

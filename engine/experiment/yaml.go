@@ -49,7 +49,7 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 			return ParseSpec(text)
 		}
 	}
-	f, err := OpenRegular(nameOrFile)
+	f, err := knob.OpenRegular(nameOrFile)
 	if err != nil {
 		rule, next := "cannot be read: "+err.Error(), "`drtmx specs` lists the shipped ones"
 		if errors.Is(err, fs.ErrNotExist) {

@@ -164,18 +164,29 @@ func autocorrelation(x []float64) float64 {
 	return sum / float64(v*float64(len(x)-1))
 }
 
+// straight is the least-squares line through values of equal distances: their mean, its rise from one to the next, 0 for one value
+// alone, and the sum of the squared distances from the middle.
+func straight(x []float64) (mean, slope, sxx float64) {
+	n := float64(len(x))
+	mean, _ = moments(x)
+	sxy := 0.0
+	for i, v := range x {
+		at := float64(i) - (n-1)/2
+		sxx += float64(at * at)
+		sxy += float64(at * (v - mean))
+	}
+	if sxx > 0 {
+		slope = sxy / sxx
+	}
+	return mean, slope, sxx
+}
+
 // trend is by how much the straight line through eight batches rises from the begin of the first to
 // the end of the last, 0 if its slope may be chance.
 func trend(few []float64) float64 {
 	n := float64(len(few))
-	mean, _ := moments(few)
-	sxx, sxy := 0.0, 0.0
-	for i, v := range few {
-		x := float64(i) - (n-1)/2
-		sxx += float64(x * x)
-		sxy += float64(x * (v - mean))
-	}
-	slope, residual := sxy/sxx, 0.0
+	mean, slope, sxx := straight(few)
+	residual := 0.0
 	for i, v := range few {
 		d := v - mean - float64(slope*(float64(i)-(n-1)/2))
 		residual += float64(d * d)

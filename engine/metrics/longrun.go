@@ -73,18 +73,8 @@ func (l *LongRun) varianceOfMean() float64 { return l.Variance / l.Effective() }
 
 // riseOf is how much the straight line through values rises from before the first to behind the last.
 func riseOf(x []float64) float64 {
-	n := float64(len(x))
-	m, _ := moments(x)
-	sxx, sxy := 0.0, 0.0
-	for i, v := range x {
-		at := float64(i) - (n-1)/2
-		sxx += float64(at * at)
-		sxy += float64(at * (v - m))
-	}
-	if sxx == 0 {
-		return 0
-	}
-	return float64(sxy / sxx * n)
+	_, slope, _ := straight(x)
+	return float64(slope * float64(len(x)))
 }
 
 // Contrast is the difference of the means of two dependent series.

@@ -53,33 +53,44 @@ func Compare(a, b *Result) *Comparison {
 	paths, values := SideBySide(a, b)
 	for _, p := range paths {
 		d := Diff{Metric: p, A: values[p][0], B: values[p][1]}
-		d.relate(a, b)
+		d.Relate(IntervalOf(a, p), IntervalOf(b, p))
 		c.Metrics = append(c.Metrics, d)
 	}
 	return c
 }
 
-// relate fills in the change and its interval. The quotient moves with both results, so that the share
+// Interval is what is known of the 95 % interval of a number.
+type Interval struct {
+	Share float64 // half of it, as a share of the number
+	Why   string  // it is not known; "" where most numbers of the kind have none
+	Known bool
+}
+
+// IntervalOf is that of a number of a result.
+func IntervalOf(r *Result, metric string) (i Interval) {
+	i.Share, i.Why, i.Known = r.Interval(metric)
+	return i
+}
+
+// Relate fills in the change from A to B and its interval. The quotient moves with both numbers, so that the share
 // of its interval is that of both together.
-func (d *Diff) relate(a, b *Result) {
+func (d *Diff) Relate(a, b Interval) {
 	change := (d.B - d.A) / d.A
 	if !finite(change) {
 		return
 	}
 	d.Change = &change
-	shareA, whyA, okA := a.Interval(d.Metric)
-	shareB, whyB, okB := b.Interval(d.Metric)
-	switch half := math.Abs(d.B/d.A) * math.Hypot(shareA, shareB); {
-	case okA && okB && d.B == 0: // what did not occur may be rare, and nothing says how rare
+	switch half := math.Abs(d.B/d.A) * math.Hypot(a.Share, b.Share); {
+	case a.Known && b.Known && d.B == 0: // what did not occur may be rare, and nothing says how rare
 		d.Why = "the second has none of it"
-	case okA && okB && finite(half):
+	case a.Known && b.Known && finite(half):
 		d.Half95 = half
-	case whyA == whyB:
-		d.Why = whyA
-	case whyA != "":
-		d.Why = "of the first, " + whyA
+	case a.Why == b.Why:
+		d.Why = a.Why
+	case a.Why != "":
+		d.Why = "of the first, " + a.Why
 	default:
-		d.Why = "of the second, " + whyB
+		d.Why = "of the second, " + b.Why
 	}
 }
 

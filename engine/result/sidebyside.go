@@ -84,13 +84,13 @@ func (c SystemDiff) sentence(a, b *Result) string {
 		}
 	}
 	if len(same) > 0 {
-		parts = append(parts, and(same)+" not measurably different")
+		parts = append(parts, And(same)+" not measurably different")
 	}
 	out := fmt.Sprintf("%s against %s: %s", c.B, c.A, strings.Join(parts, ", "))
 	if len(parts) == 0 {
 		out += "no number has an interval"
 	} else if len(open) > 0 {
-		out += "; no interval of the difference of " + and(open)
+		out += "; no interval of the difference of " + And(open)
 	}
 	if x, y := a.Limit, b.Limit; x != nil && y != nil {
 		out += fmt.Sprintf("; %s is %s, %s is %s", c.A, x.Word, c.B, y.Word)
@@ -98,12 +98,12 @@ func (c SystemDiff) sentence(a, b *Result) string {
 	return out + "."
 }
 
-// and writes names as in a sentence.
-func and(names []string) string {
-	if n := len(names); n > 1 {
+// And writes names as in a sentence.
+func And(names []string) string {
+	if n := len(names); n > 2 {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 	}
-	return names[0]
+	return strings.Join(names, " and ")
 }
 
 // columnWidth has room for a number, and from the second system on for its change too.

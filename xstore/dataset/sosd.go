@@ -2,12 +2,10 @@ package dataset
 
 import (
 	"bufio"
+	"drtmx/engine/knob"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 )
 
 // File are keys of a file in the binary format of SOSD (Kipf et al., "SOSD: a benchmark for learned indexes",
@@ -35,12 +33,16 @@ func bad(rule string, args ...any) error { return &FileError{fmt.Sprintf(rule, a
 
 // Open reads all keys of a file; or as many of them as are asked for, evenly spaced, unless keys is 0. Its errors are FileErrors.
 func Open(path string, keys uint64) (*File, error) {
-	f, size, err := regular(path)
+	f, err := knob.OpenRegular(path)
 	if err != nil {
 		return nil, bad("the file cannot be read: %v", err)
 	}
 	defer f.Close()
-	return read(f, size, keys)
+	i, err := f.Stat()
+	if err != nil {
+		return nil, bad("the file cannot be read: %v", knob.WithoutPath(err))
+	}
+	return read(f, i.Size(), keys)
 }
 
 // read takes keys from a file of a size.
@@ -94,25 +96,3 @@ func (f *File) Key(i uint64) uint64 { return f.keys[i] }
 
 // Rank searches.
 func (f *File) Rank(key uint64) (uint64, bool) { return rankOf(f, key) }
-
-// regular opens a file that is there to be read, and says how large it is.
-func regular(path string) (*os.File, int64, error) {
-	i, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, 0, reason(err)
-	case !i.Mode().IsRegular():
-		return nil, 0, errors.New("it is no regular file")
-	}
-	f, err := os.Open(path)
-	return f, i.Size(), reason(err)
-}
-
-// reason leaves the path out, which the caller says.
-func reason(err error) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
-		return of.Err
-	}
-	return err
-}

@@ -38,23 +38,15 @@ func (r *Recipe) Watch(ctx context.Context, scale string, set cluster.Knobs, rep
 
 // RunWith is Run with a run store of one's own, or nil for none.
 func (r *Recipe) RunWith(ctx context.Context, scale string, set cluster.Knobs, cache batch.Cache, progress func(done, total int)) (*Figure, error) {
-	return r.watched(ctx, scale, set, cache, func(done, total int, _ func() *Figure) {
+	return r.WatchWith(ctx, scale, set, cache, func(done, total int, _ func() *Figure) {
 		if progress != nil {
 			progress(done, total)
 		}
-	}, nil)
+	})
 }
 
 // WatchWith is Watch with a run store of one's own, or nil for none.
 func (r *Recipe) WatchWith(ctx context.Context, scale string, set cluster.Knobs, cache batch.Cache, report func(done, total int, soFar func() *Figure)) (*Figure, error) {
-	return r.watched(ctx, scale, set, cache, report, nil)
-}
-
-// watched tells report after every run, and share while they go on. Either may be nil.
-func (r *Recipe) watched(ctx context.Context, scale string, set cluster.Knobs, cache batch.Cache, report func(done, total int, soFar func() *Figure), share func(done, total int)) (*Figure, error) {
-	if report == nil {
-		report = func(int, int, func() *Figure) {}
-	}
 	began := time.Now()
 	all := r.And(set)
 	specs, err := all.AllSpecs(scale)
@@ -62,12 +54,7 @@ func (r *Recipe) watched(ctx context.Context, scale string, set cluster.Knobs, c
 		return nil, err
 	}
 	if r.Definition.Compute != nil {
-		return all.computed(ctx, scale, cache, func(done, total int, soFar func() *Figure) {
-			report(done, total, soFar)
-			if share != nil {
-				share(done, total)
-			}
-		})
+		return all.computed(ctx, scale, cache, report)
 	}
 	// The last may be at paper scale and the longest: it begins first.
 	last := max(len(specs)-1, 0)
@@ -80,7 +67,7 @@ func (r *Recipe) watched(ctx context.Context, scale string, set cluster.Knobs, c
 	defer end()
 	results, err := batch.RunAll(ctx, slices.Concat(specs[last:], specs[:last]), batch.SweepOptions{Cache: cache, Repeat: again, Runner: runner,
 		Each:     func(at int, r *result.Result) { ended.add((at+last)%len(specs), r) },
-		Progress: func(done, total int) { report(done, total, ended.at(done, total)) }, Share: share,
+		Progress: func(done, total int) { report(done, total, ended.at(done, total)) },
 	})
 	if err != nil {
 		return nil, err

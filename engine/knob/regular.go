@@ -1,4 +1,4 @@
-package experiment
+package knob
 
 import (
 	"errors"
@@ -11,18 +11,19 @@ import (
 func OpenRegular(path string) (*os.File, error) {
 	switch i, err := os.Stat(path); {
 	case err != nil:
-		return nil, withoutPath(err)
+		return nil, WithoutPath(err)
 	case !i.Mode().IsRegular():
 		return nil, errors.New("is no regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, WithoutPath(err)
 	}
 	return f, nil
 }
 
-func withoutPath(err error) error {
+// WithoutPath is the reason alone of an error about a file.
+func WithoutPath(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {
 		return of.Err
