@@ -163,9 +163,9 @@ func cheapest(list []candidate) (best candidate) {
 
 func (c *candidate) text() string {
 	if c.asks > 0.995 {
-		return fmt.Sprintf("%.0f %% of lookups ask the server, for no sub-model can predict their keys: %.0f ns of its RNIC, its cores and the clients'", 100*c.asks, c.ns)
+		return fmt.Sprintf("%.0f %% of lookups ask the server, for no sub-model can predict their keys: %.0f ns of the server's RNIC, its cores and the clients'", 100*c.asks, c.ns)
 	}
-	return fmt.Sprintf("a lookup READs %.2f leaves and %.0f %% ask the server, %.0f ns of its RNIC, its cores and the clients'", c.leaves, 100*c.asks, c.ns)
+	return fmt.Sprintf("a lookup READs %.2f leaves and %.0f %% ask the server, %.0f ns of the server's RNIC, its cores and the clients'", c.leaves, 100*c.asks, c.ns)
 }
 
 // around tells what half and twice as many would take.
