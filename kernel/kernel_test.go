@@ -140,6 +140,7 @@ func jupyter(t *testing.T, name string, args ...string) *exec.Cmd {
 type step struct {
 	Code           string   `json:"code"`
 	Inspect        string   `json:"inspect,omitempty"`  // a name to ask about instead
+	At             int      `json:"at,omitempty"`       // the cursor in it; 0: its end
 	Complete       string   `json:"complete,omitempty"` // the begin of a name, instead
 	All            []string `json:"all,omitempty"`      // cells that are sent without waiting, instead
 	InterruptAfter float64  `json:"interrupt_after,omitempty"`
@@ -293,7 +294,7 @@ func TestErrorIsTheLine(t *testing.T) {
 		"line 2: undefined identifier: undefinedName",
 		`import "no/such/package": not among the packages of this kernel`,
 		"line 1: nothing to return",
-		"line 1: reflect: call of reflect.Value.Elem on zero Value; a variable used here has no value: run the cell that sets it again",
+		"line 1: nil pointer dereference; a pointer or variable used here has no value: set it, or run the cell that does again",
 		"line 3: reflect: slice index out of range",
 		"",
 		"cell [9] line 3: reflect: slice index out of range",
@@ -318,7 +319,16 @@ func TestTyposAreAnswered(t *testing.T) {
 		step{Code: "smallbank.Savings"},
 		step{Code: `c.Set("coroutines")`},
 		step{Code: `c.Run("2ms")`},
-		step{Code: "time.Sleep(time.Minute)", InterruptAfter: 0.5})
+		step{Code: "time.Sleep(time.Minute)", InterruptAfter: 0.5},
+		step{Code: "x := r.Raw.Phasess[0].Name"},
+		step{Code: "y := r.Raw.Nodes[0].Utilizatio"},
+		step{Code: "func f(row cluster.Row) string { return row.Str(`a`) }"},
+		step{Code: `time.Sleeep(2)`},
+		step{Code: `cluster.Up(cluster.Spec{Presett: "farm"})`},
+		step{Code: `cluster.Axis{"coroutines", 1, 2}`},
+		step{Code: `var q int = "s"`},
+		step{Code: `import "slices"`},
+		step{Code: "var p *struct{ A int }\np.A"})
 	for i, want := range []string{
 		"", "",
 		"line 1: c has no field or method like that: c.Runn, did you mean Run?",
@@ -329,6 +339,15 @@ func TestTyposAreAnswered(t *testing.T) {
 		"line 1: not enough arguments in call to c.Set: have (constant), want (string, any)",
 		`"2ms" is a string where a time.Duration is wanted; write it as 2*time.Millisecond`,
 		"interrupted",
+		"line 1: r.Raw has no field or method like that: r.Raw.Phasess, did you mean Phases?",
+		"line 1: r.Raw.Nodes[0] has no field or method like that: r.Raw.Nodes[0].Utilizatio, did you mean Utilization?",
+		"line 1: row has no field or method like that: row.Str; there are Index, Num, String, Text, Value",
+		"line 1: package time has no Sleeep, did you mean Sleep?",
+		"line 1: drtmx/engine/experiment.Spec has no field like that: Presett, did you mean Preset?",
+		"too many values in a literal of drtmx/cluster.Axis, which has 2 fields; several values of one are a slice, []int{1, 2}",
+		`"s" is a constant of kind string, where int is wanted`,
+		`import "slices": not among the packages of this kernel; it has no generics: use package sort, append, copy and loops`,
+		"nil pointer dereference; a pointer or variable used here has no value: set it, or run the cell that does again",
 	} {
 		if out[i].Evalue != want {
 			t.Errorf("cell %d failed with %q, want %q", i, out[i].Evalue, want)
@@ -544,7 +563,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	if got := out[3].text(); got != "a\n2" {
-		t.Errorf("a command above Go: %q", got)
+		t.Errorf("a command above Go: %q, %s %q", got, out[3].Status, out[3].Evalue)
 	}
 }
 
@@ -570,7 +589,7 @@ func TestTooltips(t *testing.T) {
 		"chart.SVG":         "func (c *Chart) SVG() string",
 		"chart":             "*charts.Chart",
 		"charts":            "Package charts",
-		"strings.ToUpper":   "func(string) string",
+		"strings.ToUpper":   "func ToUpper(s string) string",
 		"nothing.like.this": "",
 	}
 	steps := []step{{Code: "import (\"strings\"; \"drtmx/dashboard/charts\")\nchart := charts.New(\"t\", nil, \"\")"}}

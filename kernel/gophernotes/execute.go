@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 	"github.com/cosmos72/gomacro/xreflect"
 
 	"drtmx/dashboard/charts"
+	"drtmx/engine/knob"
 )
 
 // execute runs a cell.
@@ -67,7 +69,7 @@ func (s *session) execute(m msgReceipt) {
 // replyError fails the cell: the first line of the error says it, the rest, if
 // there is one (a stack, say), is shown on request.
 func (s *session) replyError(m *msgReceipt, err error, interrupted bool) {
-	name, text := "error", explain(err.Error(), s.membersOf)
+	name, text := "error", explain(err.Error(), s.names())
 	if interrupted {
 		name, text = "interrupted", "interrupted"
 	}
@@ -120,7 +122,7 @@ func (c *cell) run(outerr OutErr) error {
 		return nil
 	}
 	if err := unlinked(nodes); err != nil {
-		return err
+		return errors.Join(err, c.importLinked(nodes))
 	}
 	compiled, err := compile(ir, nodes)
 	if err != nil {
@@ -142,12 +144,32 @@ func (c *cell) run(outerr OutErr) error {
 	return c.failure()
 }
 
+// importLinked runs the imports of a cell, of which some are not linked, so that one unknown does not take the others along.
+func (c *cell) importLinked(nodes []ast.Node) error {
+	var rest []ast.Node
+	for _, n := range nodes {
+		if d, ok := n.(*ast.GenDecl); ok && d.Tok == token.IMPORT && len(d.Specs) > 0 {
+			rest = append(rest, n)
+		}
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	compiled, err := compile(c.s.kernel.ir, rest)
+	if err == nil {
+		c.s.kernel.ir.RunExpr(compiled)
+	}
+	return err
+}
+
 // special runs the lines at the begin of a cell that are not Go, gophernotes' own with % and commands
 // with $, and returns the others in their places.
 func special(ir *interp.Interp, outerr OutErr, code string) (string, error) {
 	lines := strings.Split(code, "\n")
 	for i, line := range lines {
 		switch line = strings.TrimSpace(line); {
+		case line == "%help":
+			fmt.Fprint(outerr.out, help(ir))
 		case strings.HasPrefix(line, "%"):
 			evalSpecialCommand(ir, outerr, line)
 		case strings.HasPrefix(line, "$"):
@@ -210,7 +232,10 @@ func (c *cell) show(m *msgReceipt) error {
 	if !some || c.onlyPrints() {
 		return nil
 	}
-	data := c.s.kernel.autoRenderResults(c.values, c.types)
+	data, ok := readable(c.values)
+	if !ok {
+		data = c.s.kernel.autoRenderResults(c.values, c.types)
+	}
 	if len(data.Data) == 0 {
 		return nil
 	}
@@ -238,23 +263,54 @@ func (c *cell) onlyPrints() bool {
 	return ok && p.Name == "fmt" && (strings.HasPrefix(f.Sel.Name, "Print") || strings.HasPrefix(f.Sel.Name, "Fprint"))
 }
 
-// unlinked reports imports of packages that the kernel does not have: gomacro
-// would silently drop them and all other imports of the same declaration.
+// unlinked takes imports of packages that the kernel does not have out of their declarations, and reports them: gomacro
+// would silently drop all other imports of the same declaration.
 func unlinked(nodes []ast.Node) error {
+	var missing []string
 	for _, n := range nodes {
 		d, ok := n.(*ast.GenDecl)
 		if !ok || d.Tok != token.IMPORT {
 			continue
 		}
+		linked := d.Specs[:0]
 		for _, spec := range d.Specs {
 			path, err := strconv.Unquote(spec.(*ast.ImportSpec).Path.Value)
 			if err != nil {
 				return err
 			}
-			if _, ok := imports.Packages[path]; !ok {
-				return fmt.Errorf("import %q: not among the packages of this kernel", path)
+			if _, ok := imports.Packages[path]; ok {
+				linked = append(linked, spec)
+			} else {
+				missing = append(missing, path)
 			}
 		}
+		d.Specs = linked
 	}
-	return nil
+	if len(missing) == 0 {
+		return nil
+	}
+	quoted := make([]string, len(missing))
+	for i, path := range missing {
+		quoted[i] = strconv.Quote(path)
+	}
+	instead := knob.DidYouMean(missing[0], ownPackages())
+	if slices.ContainsFunc(missing, func(path string) bool { return slices.Contains(generic, path) }) {
+		instead = "; it has no generics: use package sort, append, copy and loops"
+	}
+	return fmt.Errorf("import %s: not among the packages of this kernel%s\nThe other imports of the cell hold. There are, besides most of the standard library:\n%s",
+		strings.Join(quoted, ", "), instead, strings.Join(ownPackages(), "\n"))
+}
+
+// generic are the packages of the standard library that are nothing without generics.
+var generic = []string{"cmp", "iter", "maps", "slices", "unique", "weak"}
+
+// ownPackages are the packages of this module that cells can import, in order.
+func ownPackages() (paths []string) {
+	for path := range imports.Packages {
+		if strings.HasPrefix(path, "drtmx/") {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
 }

@@ -43,7 +43,7 @@ func compile(ir *interp.Interp, nodes []ast.Node) (e *interp.Expr, err error) {
 	if err := guardGoroutines(nodes); err != nil {
 		return nil, err
 	}
-	withGenerics(func() { e = ir.CompileAst(ast2.AnyToAst(nodes, "cell")) })
+	withGenerics(func() { ir.Tentatively(func() { e = ir.CompileAst(ast2.AnyToAst(nodes, "cell")) }) })
 	return e, nil
 }
 

@@ -14,9 +14,8 @@
 // cell is shown; a call that returns an error fails its cell, and cells that wait
 // behind one that failed, as with "Run All", do not run; charts are shown as charts.
 //
-// Caveats, the likeliest first: the interpreter knows no generics, no range
-// over integers or functions and has loop variables per loop; a panic in a
-// goroutine started with a named function ends the kernel, as do os.Exit and
+// Caveats, the likeliest first: the interpreter knows no generics and no range
+// over functions; a panic in a goroutine started with a named function ends the kernel, as do os.Exit and
 // endless recursion; an interrupt does not cut short what waits in Go itself:
 // time.Sleep, a channel, a select, a sync.Mutex or WaitGroup. A cell that may wait
 // long selects on charts.Context().Done() as well, which an interrupt closes; one
@@ -94,12 +93,21 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
+	if runCells != nil && flag.Arg(0) == "cells" {
+		if err := runCells(os.Stdin, os.Stdout); err != nil {
+			klog.Fatal(err)
+		}
+		return
+	}
 	s, err := newSession(flag.Arg(0))
 	if err != nil {
 		klog.Fatal(err)
 	}
 	s.serve()
 }
+
+// runCells runs cells without Jupyter, for tests: nil in the kernel that ships.
+var runCells func(r io.Reader, w io.Writer) error
 
 // session is one kernel process.
 type session struct {
@@ -125,6 +133,15 @@ func newSession(connectionFile string) (*session, error) {
 	if err := json.Unmarshal(b, &info); err != nil {
 		return nil, fmt.Errorf("%s: %w", connectionFile, err)
 	}
+	s := newInterpreter()
+	if s.sockets, err = prepareSockets(info); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// newInterpreter is a session without a front end.
+func newInterpreter() *session {
 	ir := interp.New()
 	ir.Comp.Stdout, ir.Comp.Stderr = io.Discard, io.Discard
 	ir.Comp.CompGlobals.Options &^= base.OptModuleImport // never run go get
@@ -135,10 +152,7 @@ func newSession(connectionFile string) (*session, error) {
 	s.keepKernel()
 	s.kernel.initRenderers()
 	s.stop.globals = ir.Comp.CompGlobals.IrGlobals
-	if s.sockets, err = prepareSockets(info); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s
 }
 
 // serve handles requests until Jupyter asks to shut down.

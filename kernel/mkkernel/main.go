@@ -7,7 +7,8 @@
 // -overlay puts them beside ours, out of the module cache. (The reverse, a file
 // of ours put into the module cache, is what the go command refuses.) The
 // bindings of the packages that notebooks import are made for each build, which
-// takes two seconds, and overlaid likewise on kernel/bind.
+// takes two seconds, and overlaid likewise on kernel/bind. The interpreter itself,
+// gomacro, is built with its errors mended: edits.go has them.
 package main
 
 import (
@@ -44,38 +45,33 @@ func run(out, tags string, vet bool) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	overlay, err := writeOverlay(tmp, root)
+	overlay, modfile, err := writeOverlay(tmp, root)
 	if err != nil {
 		return err
 	}
-	common := []string{"-overlay", overlay, "-tags", strings.Trim("drtmxkernel,"+tags, ",")}
+	common := []string{"-trimpath", "-modfile", modfile, "-overlay", overlay, "-tags", strings.Trim("drtmxkernel,"+tags, ",")}
 	args := append([]string{"vet", "-unreachable=false"}, common...) // gophernotes has code that is
 	if !vet {
 		file, err := filepath.Abs(out)
 		if err != nil {
 			return err
 		}
-		args = append(append([]string{"build"}, common...), "-trimpath", "-ldflags=-s -w", "-pgo="+filepath.Join(root, "cluster/bench/profile.pgo"), "-o", file)
+		args = append(append([]string{"build"}, common...), "-ldflags=-s -w", "-pgo="+filepath.Join(root, "cluster/bench/profile.pgo"), "-o", file)
 	}
 	_, err = output(root, "go", append(args, "./kernel/gophernotes")...)
 	return err
 }
 
 // writeOverlay tells the go command that gophernotes' files, all but its
-// main.go and its tests, lie in our folder.
-func writeOverlay(tmp, root string) (string, error) {
-	// "go list -m" gives no Dir for a module that is not downloaded yet.
-	b, err := output("", "go", "mod", "download", "-json", gophernotes)
+// main.go and its tests, lie in our folder, and which go.mod has the interpreter.
+func writeOverlay(tmp, root string) (overlay, modfile string, err error) {
+	dir, err := moduleDir(gophernotes)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	var module struct{ Dir string }
-	if err := json.Unmarshal([]byte(b), &module); err != nil {
-		return "", fmt.Errorf("go mod download: %w", err)
-	}
-	files, err := filepath.Glob(filepath.Join(module.Dir, "*.go"))
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	replace := map[string]string{}
 	for _, f := range files {
@@ -85,25 +81,28 @@ func writeOverlay(tmp, root string) (string, error) {
 		}
 		ours := filepath.Join(root, "kernel", "gophernotes", name)
 		if _, err := os.Stat(ours); err == nil {
-			return "", fmt.Errorf("%s: gophernotes has a file of this name, too; rename ours", ours)
+			return "", "", fmt.Errorf("%s: gophernotes has a file of this name, too; rename ours", ours)
 		}
 		replace[ours] = f
 	}
 	if len(replace) == 0 {
-		return "", fmt.Errorf("%s: no Go files found in %s", gophernotes, module.Dir)
+		return "", "", fmt.Errorf("%s: no Go files found in %s", gophernotes, dir)
 	}
 	if replace[filepath.Join(root, "kernel", "gophernotes", "docs_generated.go")], err = writeDocs(tmp, root); err != nil {
-		return "", err
+		return "", "", err
 	}
 	if err := bindings(tmp, root, replace); err != nil {
-		return "", err
+		return "", "", err
+	}
+	if modfile, err = mendGomacro(tmp, root); err != nil {
+		return "", "", err
 	}
 	j, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	overlay := filepath.Join(tmp, "overlay.json")
-	return overlay, os.WriteFile(overlay, j, 0o644)
+	overlay = filepath.Join(tmp, "overlay.json")
+	return overlay, modfile, os.WriteFile(overlay, j, 0o644)
 }
 
 // bindings makes those of the packages in kernel/bind/packages.txt.
@@ -112,7 +111,7 @@ func bindings(tmp, root string, replace map[string]string) error {
 	if err := os.Mkdir(made, 0o755); err != nil {
 		return err
 	}
-	if _, err := output(root, "go", "run", "./kernel/nbgen", "-list", filepath.Join(folder, "packages.txt"), "-o", made, "-p", "bind"); err != nil {
+	if _, err := output(root, "go", "run", "./kernel/nbgen", "-list", filepath.Join(folder, "packages.txt"), "-optional", filepath.Join(folder, "optional.txt"), "-o", made, "-p", "bind"); err != nil {
 		return err
 	}
 	files, err := filepath.Glob(filepath.Join(made, "*.go"))

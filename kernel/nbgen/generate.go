@@ -21,8 +21,14 @@ type file struct {
 	imports map[string]string // path -> name
 	used    map[string]bool   // names in use
 
-	binds, types, proxies, untyped, decls bytes.Buffer
+	binds, types, proxies, optional, untyped, decls bytes.Buffer
 }
+
+// What generated files import besides what they bind: charts has NamePlace, for proxies, and the interpreter what proxies there are for what is optional.
+var (
+	charts      = types.NewPackage("drtmx/dashboard/charts", "charts")
+	interpreter = types.NewPackage("github.com/cosmos72/gomacro/fast", "fast")
+)
 
 // qual names an imported package, and remembers that it is used.
 func (f *file) qual(p *types.Package) string {
@@ -38,7 +44,8 @@ func (f *file) qual(p *types.Package) string {
 	return n
 }
 
-func generate(p *types.Package, path, pkgname string) ([]byte, error) {
+// generate makes the file of a package. asked has, by the names of its interfaces, what may be asked of their values.
+func generate(p *types.Package, path, pkgname string, asked map[string][]*types.TypeName) ([]byte, error) {
 	f := &file{
 		path:    path,
 		imports: map[string]string{},
@@ -61,6 +68,9 @@ func generate(p *types.Package, path, pkgname string) ([]byte, error) {
 			}
 		case *types.TypeName:
 			f.typeName(obj, q+"."+name)
+			if err := f.optionalProxies(obj, asked[name]); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if f.binds.Len()+f.types.Len() == 0 {
@@ -130,7 +140,7 @@ func (f *file) source(name, pkgname string) ([]byte, error) {
 	table("Types", "map[string]r.Type", &f.types)
 	table("Proxies", "map[string]r.Type", &f.proxies)
 	table("Untypeds", "map[string]string", &f.untyped)
-	b.WriteString("})\n}\n")
+	fmt.Fprintf(&b, "})\n%s}\n", &f.optional)
 	b.Write(f.decls.Bytes())
 	src, err := format.Source(b.Bytes())
 	if err != nil {
@@ -194,10 +204,16 @@ func visible(t types.Type, seen map[types.Type]bool) bool {
 	return true
 }
 
-// proxy writes a struct of functions whose methods call them.
-func (f *file) proxy(name string, it *types.Interface) {
+// proxy writes a struct of functions whose methods call them. Who calls such a method knows nothing of notebooks, so that a panic gets the
+// line of its cell here.
+func (f *file) proxy(name string, its ...*types.Interface) {
+	places := f.qual(charts)
 	var fields, methods bytes.Buffer
-	for m := range it.Methods() {
+	var all []*types.Func
+	for _, it := range its {
+		all = slices.AppendSeq(all, it.Methods())
+	}
+	for _, m := range all {
 		sig := m.Signature()
 		var params, kinds, args []string
 		for j := range sig.Params().Len() {
@@ -224,8 +240,8 @@ func (f *file) proxy(name string, it *types.Interface) {
 			ret = "return "
 		}
 		fmt.Fprintf(&fields, "\t%s_ func(%s) %s\n", m.Name(), strings.Join(append([]string{"any"}, kinds...), ", "), res)
-		fmt.Fprintf(&methods, "func (P *%s) %s(%s) %s { %sP.%s_(%s) }\n", name, m.Name(), strings.Join(params, ", "), res,
-			ret, m.Name(), strings.Join(append([]string{"P.Object"}, args...), ", "))
+		fmt.Fprintf(&methods, "func (P *%s) %s(%s) %s { defer %s.NamePlace(); %sP.%s_(%s) }\n", name, m.Name(), strings.Join(params, ", "), res,
+			places, ret, m.Name(), strings.Join(append([]string{"P.Object"}, args...), ", "))
 	}
 	fmt.Fprintf(&f.decls, "\n// %s lets types written in a notebook implement the interface.\ntype %s struct {\n\tObject any\n%s}\n\n%s", name, name, &fields, &methods)
 }

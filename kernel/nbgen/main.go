@@ -2,7 +2,7 @@
 // package: its functions, types, constants and variables, and a proxy for each
 // interface, with which types written in a notebook implement it.
 //
-//	nbgen -list packages.txt -o . -p bind
+//	nbgen -list packages.txt -optional optional.txt -o . -p bind
 //
 // The list names one package per line; "#" starts a comment.
 //
@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"go/importer"
 	"go/token"
+	"go/types"
 	"io"
 	"log"
 	"os"
@@ -32,6 +33,7 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("nbgen: ")
 	list := flag.String("list", "packages.txt", "`file` that names the packages")
+	optional := flag.String("optional", "optional.txt", "`file` that names what compiled code may ask of the values of an interface")
 	out := flag.String("o", ".", "`folder` to write to; its old bind_*.go files are removed")
 	pkg := flag.String("p", "bind", "package `name` of the generated files")
 	flag.Parse()
@@ -39,7 +41,11 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	files, err := generateAll(paths, *pkg)
+	asked, err := readOptional(*optional)
+	if err != nil {
+		log.Fatal(err)
+	}
+	files, err := generateAll(paths, *pkg, asked)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -86,7 +92,7 @@ func replaceFiles(dir string, files map[string][]byte) error {
 }
 
 // generateAll returns the generated files by name.
-func generateAll(paths []string, pkgname string) (map[string][]byte, error) {
+func generateAll(paths []string, pkgname string, asked map[string][]string) (map[string][]byte, error) {
 	exports, err := listExports(paths)
 	if err != nil {
 		return nil, err
@@ -98,13 +104,44 @@ func generateAll(paths []string, pkgname string) (map[string][]byte, error) {
 		}
 		return os.Open(f)
 	})
+	named := func(name string) (*types.TypeName, error) {
+		dot := strings.LastIndexByte(name, '.')
+		p, err := imp.Import(name[:max(dot, 0)])
+		if err != nil {
+			return nil, err
+		}
+		t, ok := p.Scope().Lookup(name[dot+1:]).(*types.TypeName)
+		if !ok {
+			return nil, fmt.Errorf("%s is no type", name)
+		}
+		return t, nil
+	}
+	more := map[string]map[string][]*types.TypeName{} // by package and name
+	for name, list := range asked {
+		of, err := named(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range list {
+			t, err := named(x)
+			if err != nil {
+				return nil, err
+			}
+			byName := more[of.Pkg().Path()]
+			if byName == nil {
+				byName = map[string][]*types.TypeName{}
+				more[of.Pkg().Path()] = byName
+			}
+			byName[of.Name()] = append(byName[of.Name()], t)
+		}
+	}
 	files := map[string][]byte{}
 	for _, path := range paths {
 		p, err := imp.Import(path)
 		if err != nil {
 			return nil, err
 		}
-		src, err := generate(p, path, pkgname)
+		src, err := generate(p, path, pkgname, more[path])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}

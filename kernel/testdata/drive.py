@@ -2,7 +2,7 @@
 
 stdin: [{"code": "...", "interrupt_after": seconds since its begin, or absent,
          "interrupt_at": text that is shown, or absent},
-        {"inspect": "name"}, {"complete": "begin of a name"},
+        {"inspect": "name", "at": where the cursor is, or absent: at the end}, {"complete": "begin of a name"},
         {"all": ["code", ...], as "Run All" does: without waiting for one before the next is sent}, ...]
 stdout: [{"status", "evalue", "ename", "seconds", "after_interrupt", "messages": [...]}, ...]
 """
@@ -19,6 +19,7 @@ try:
     for step in json.load(sys.stdin):
         messages = []
         interrupted = []
+        presses = []
 
         def interrupt():
             interrupted.append(time.monotonic())
@@ -35,11 +36,12 @@ try:
                 interrupt()
             if m["msg_type"] == "execute_input" and "interrupt_after" in step:
                 # The cell begins now: before, the interrupt would be nobody's.
-                threading.Timer(step["interrupt_after"], interrupt).start()
+                presses.append(threading.Timer(step["interrupt_after"], interrupt))
+                presses[-1].start()
 
         begin = time.monotonic()
         if "inspect" in step:
-            content = client.inspect(step["inspect"], reply=True, timeout=120)["content"]
+            content = client.inspect(step["inspect"], cursor_pos=step.get("at"), reply=True, timeout=120)["content"]
             report.append({"status": content["status"], "evalue": content["data"].get("text/plain", "")})
             continue
         if "complete" in step:
@@ -71,6 +73,11 @@ try:
             "after_interrupt": end - interrupted[0] if interrupted else 0,
             "messages": messages,
         })
+        if presses and reply.get("evalue") != "interrupted":
+            # The cell was over before, or does not stop: the kernel has a moment to hear of
+            # the press between two cells, or it would hit the next one.
+            presses[0].join()
+            time.sleep(max(0, interrupted[0] + 0.2 - time.monotonic()))
         if not manager.is_alive():
             report[-1]["status"] = "died"
             break
