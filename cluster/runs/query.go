@@ -38,17 +38,26 @@ func (s *Store) Query(ctx context.Context, text string) (*Answer, error) {
 		return nil, s.says(err)
 	}
 	defer conn.Close()
+	out, err := ask(ctx, conn, text)
+	if err != nil {
+		return nil, s.refused(err)
+	}
+	return out, nil
+}
+
+// ask runs a statement that may only read.
+func ask(ctx context.Context, conn *sql.Conn, text string) (*Answer, error) {
 	if err := conn.Raw(authorise); err != nil {
-		return nil, s.says(err)
+		return nil, err
 	}
 	rows, err := conn.QueryContext(ctx, text)
 	if err != nil {
-		return nil, s.refused(err)
+		return nil, err
 	}
 	defer rows.Close()
 	out := &Answer{}
 	if out.Columns, err = rows.Columns(); err != nil {
-		return nil, s.refused(err)
+		return nil, err
 	}
 	for rows.Next() {
 		if len(out.Rows) == answerMost {
@@ -59,7 +68,7 @@ func (s *Store) Query(ctx context.Context, text string) (*Answer, error) {
 			places[i] = &row[i]
 		}
 		if err := rows.Scan(places...); err != nil {
-			return nil, s.refused(err)
+			return nil, err
 		}
 		for i := range row {
 			if b, ok := row[i].([]byte); ok {
@@ -68,10 +77,7 @@ func (s *Store) Query(ctx context.Context, text string) (*Answer, error) {
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, s.refused(err)
-	}
-	return out, nil
+	return out, rows.Err()
 }
 
 // authorise lets a connection do what reading takes.
@@ -95,17 +101,29 @@ func authorise(connection any) error {
 
 // refused is the error of a statement of the user's.
 func (s *Store) refused(err error) error {
+	if wrong := statementError(err); wrong != nil {
+		if wrong.Next == "" {
+			wrong.Next = "drtmx runs query --help lists tables and columns"
+		}
+		return wrong
+	}
+	var wrong *experiment.SpecError
+	if errors.Is(err, context.Canceled) || errors.As(err, &wrong) {
+		return err
+	}
+	return s.says(err)
+}
+
+// statementError is what is wrong with a statement, nil if the error is another's.
+func statementError(err error) *experiment.SpecError {
 	switch code(err) {
 	case sqlite3.SQLITE_AUTH, sqlite3.SQLITE_READONLY:
 		return &experiment.SpecError{Field: "query", Rule: "may only read", Next: "begin with SELECT"}
 	case sqlite3.SQLITE_ERROR:
 		text := strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "SQL logic error: ")
-		return &experiment.SpecError{Field: "query", Rule: strings.TrimSuffix(text, " (1)"), Next: "drtmx runs query --help lists tables and columns"}
+		return &experiment.SpecError{Field: "query", Rule: strings.TrimSuffix(text, " (1)")}
 	}
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return s.says(err)
+	return nil
 }
 
 // oneStatement refuses no statement and several: a semicolon with more than space and comments behind it.
