@@ -172,7 +172,7 @@ func (c *CQ) aheadPush() { sim.Prefetch(unsafe.Pointer(&c.ring[c.tail&uint32(len
 
 func (f *Fabric) aheadPayload(v *verb) {
 	if v.data != none {
-		b := f.payload.bytes(v.data, v.len)
+		b := f.payload.Bytes(v.data, v.len)
 		sim.PrefetchLines(unsafe.Pointer(&b[0]), (len(b)+space.LineBytes-1)/space.LineBytes)
 	}
 }

@@ -61,7 +61,9 @@ func (f *Fabric) abandon(h *QP) {
 	h.sendCQ, h.recvCQ = nil, nil
 	queued := f.queued(h)
 	h.sqHead, h.sqTail = none, none
-	h.rqHead = h.rqTail
+	for ; h.rqHead != h.rqTail; h.rqHead++ {
+		f.dropRecv(&h.rq[h.rqHead&uint32(len(h.rq)-1)])
+	}
 	for i := range f.verbs {
 		v := &f.verbs[i]
 		if v.q != h || v.flags&(finished|orphan|delivery) != 0 || h.transport != RC && !queued[uint32(i)] {

@@ -23,7 +23,7 @@
 //
 //   - Transports RC, UC and UD, or TCP, with the verbs each supports (thesis table 2-2),
 //     memory regions with keys, bounds and permissions, signaled and unsignaled,
-//     inline, lists with one doorbell, send queues, receive queues and completion
+//     inline, gather lists (SendWR.Further) with keys and bounds checked for each segment, lists with one doorbell, send queues, receive queues and completion
 //     queues of limited depth, at most 16 READs and ATOMICs under way per pair.
 //   - Errors as hardware gives them: local protection, remote access, invalid
 //     request, message too long, receiver not ready (with retries), no answer
@@ -94,6 +94,9 @@
 //     LLC, prefetchers (further lines of one access are just cheaper), and two
 //     copies of a line: a line is cached at its home socket only.
 //   - Retransmission costs time, not bandwidth.
+//   - What an RNIC needs for each segment of a gather list beside the request's own bytes and the PCIe packets and lines of the
+//     segment: no public number is known. A message that is gathered is in the RNIC as a whole before it goes to the send
+//     pipeline. Its core pays for a request with many segments what it pays for one.
 //   - On PCIe: doorbells and requests that cores push (BlueFlame), the packets by which an RNIC
 //     asks for requests and payloads to send, and contexts and translations, whose fetching is
 //     a station of its own.

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"drtmx/engine/fabric/gather"
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/fabric/payload"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/metrics"
@@ -71,7 +73,8 @@ type Fabric struct {
 	loss    uint32 // ppm
 	rcLoss  uint32 // ppm
 	counts  VerbCounts
-	payload payloads
+	payload payload.Store
+	gathers gather.Lists
 	word    [8]byte // of an atomic
 }
 

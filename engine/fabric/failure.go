@@ -127,9 +127,10 @@ func (f *Fabric) underWay(h *QP) bool {
 	return false
 }
 
-func (q *QP) flushRecv(w *RecvWR) {
+func (q *QP) flushRecv(w *recv) {
 	now := q.fab.sim.Now()
-	q.fab.complete(q.recvTicket(w.ID, 0, Flushed, now), now+q.fab.cost.oneWay)
+	q.fab.dropRecv(w)
+	q.fab.complete(q.recvTicket(w.id, 0, Flushed, now), now+q.fab.cost.oneWay)
 }
 
 // refuse answers a request with an error. The responder's end of the

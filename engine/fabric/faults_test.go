@@ -115,7 +115,9 @@ func (x *faults) step() {
 	case k < 60 && !x.down[q.w.machine]:
 		x.post(q)
 	case k < 80 && !x.down[q.w.machine]:
-		if q.PostRecv(x.sim.Now(), []RecvWR{{Local: q.w.scratch + 1<<20, LKey: q.w.key, Len: 1 << (6 + r.Intn(12))}}) == nil {
+		w := RecvWR{Local: q.w.scratch + 1<<20, LKey: q.w.key, Len: 1 << (6 + r.Intn(12))}
+		w.Further = x.cut(&w.Len, Recv, q.w)
+		if q.PostRecv(x.sim.Now(), []RecvWR{w}) == nil {
 			q.recvs++
 		}
 	case k < 82 && x.kinds.keys && !x.taken[m]:
@@ -143,7 +145,12 @@ func (x *faults) post(q *faultyPair) {
 	at := x.sim.Now() + sim.Time(r.Intn(3))*100
 	var list []SendWR
 	for i := range 1 + r.Intn(4) {
-		list = append(list, x.request(q, uint64(first+i)))
+		w := x.request(q, uint64(first+i))
+		w.Further = x.cut(&w.Len, w.Op, q.w)
+		if len(w.Further) > 0 && r.Intn(50) == 0 { // one piece that its key does not allow
+			w.Further[r.Intn(len(w.Further))].LKey++
+		}
+		list = append(list, w)
 	}
 	switch err := q.PostSend(at, list); {
 	case err == nil:
@@ -153,6 +160,24 @@ func (x *faults) post(q *faultyPair) {
 	case len(list) <= q.Free():
 		x.fail("post: %v", err)
 	}
+}
+
+// cut leaves some of a buffer, now and then, to further segments anywhere, which it returns.
+func (x *faults) cut(n *uint32, op Opcode, w *bedWorker) (further []Segment) {
+	r := x.rand
+	if op.atomic() || r.Intn(4) > 0 {
+		return nil
+	}
+	for left := *n; len(further) < 5; {
+		part := uint32(r.Intn(int(left) + 1))
+		if left -= part; len(further) == 0 {
+			*n = part
+		} else {
+			further[len(further)-1].Len = part
+		}
+		further = append(further, Segment{Local: w.scratch + space.Addr(r.Intn(1<<20)), LKey: w.key, Len: left})
+	}
+	return further
 }
 
 func (x *faults) request(q *faultyPair, id uint64) SendWR {
@@ -256,11 +281,21 @@ func (x *faults) checkFabric() {
 	if n := x.f.InFlight(); n != 0 {
 		x.fail("%d verbs are under way", n)
 	}
-	for k := range x.f.payload.slabs {
-		s := &x.f.payload.slabs[k]
-		if all := len(s.bytes) >> (payloadFirst + k); all != len(s.free) {
-			x.fail("%d of %d payload buffers of class %d are free", len(s.free), all, k)
+	if n := x.f.payload.InUse(); n != 0 {
+		x.fail("%d payload buffers are not free", n)
+	}
+	waiting := 0
+	for i := range x.f.nics {
+		for _, q := range x.f.nics[i].qps[1:] {
+			for at := q.rqHead; at != q.rqTail; at++ {
+				if q.rq[at&uint32(len(q.rq)-1)].list != 0 {
+					waiting++
+				}
+			}
 		}
+	}
+	if n := x.f.gathers.InUse(); n != waiting {
+		x.fail("%d gather lists are in use, of %d RECVs that wait", n, waiting)
 	}
 	for m := range 3 {
 		if n := underWay(x.f.Machine(m).Mem); n != 0 {

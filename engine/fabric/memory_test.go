@@ -1,7 +1,6 @@
 package fabric
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"strings"
@@ -171,38 +170,6 @@ func TestPlace(t *testing.T) {
 		if _, err := New(sim.New(sim.Options{}), c); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
-	}
-}
-
-func TestPayloadPool(t *testing.T) {
-	var p payloads
-	type held struct {
-		i, n uint32
-		fill byte
-	}
-	var all []held
-	r := sim.New(sim.Options{}).Stream("payload", 0)
-	for step := range 3000 {
-		if len(all) < 100 || r.Intn(2) == 0 {
-			n := uint32(1 + r.Intn(9000))
-			i, b := p.alloc(n)
-			for k := range b {
-				b[k] = byte(step)
-			}
-			all = append(all, held{i, n, byte(step)})
-		} else {
-			k := r.Intn(len(all))
-			h := all[k]
-			if want := bytes.Repeat([]byte{h.fill}, int(h.n)); !bytes.Equal(p.bytes(h.i, h.n), want) {
-				t.Fatalf("a payload of %d bytes changed", h.n)
-			}
-			p.free(h.i, h.n)
-			all[k] = all[len(all)-1]
-			all = all[:len(all)-1]
-		}
-	}
-	if binary.Size(p.slabs[0].bytes) == 0 {
-		t.Error("nothing was pooled")
 	}
 }
 

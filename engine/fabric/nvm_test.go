@@ -142,7 +142,7 @@ func TestNVMCoreAccess(t *testing.T) {
 		took := m.Access(0, b.sim.Now(), x.at, x.n, x.kind)
 		b.run(sim.Microsecond)
 		if !m.Await(0, true, b.kPost, 0) {
-			t.Errorf("%s: not through after 1 us", x.what)
+			t.Errorf("%s: not through after 1 µs", x.what)
 		}
 		if r, w = len(d.reads)-r, len(d.writes)-w; r != x.reads || w != x.writes || took <= 0 {
 			t.Errorf("%s: %d reads, %d writes in %d ps; want %d and %d", x.what, r, w, took, x.reads, x.writes)

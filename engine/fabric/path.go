@@ -262,9 +262,13 @@ func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 	svc := sim.Time(0)
 	if v.op.reads() {
 		h.outstanding--
-		svc = c.written(v.local, v.len)
-		n.Claim(host.ByFill, v.local, v.len)
-		n.machine.DMAWrite(&n.Port, now, v.local, v.len)
+		if v.gatherList() != 0 {
+			svc = f.fill(n, now, v)
+		} else {
+			svc = c.written(v.local, v.len)
+			n.Claim(host.ByFill, v.local, v.len)
+			n.machine.DMAWrite(&n.Port, now, v.local, v.len)
+		}
 		v.stamp.add(atPCIe, c.oneWay)
 		v.mark += c.oneWay
 	}

@@ -36,7 +36,7 @@ func TestPersistentBehindASlowController(t *testing.T) {
 	m.Access(core, b.sim.Now(), fast, space.LineBytes, host.StoreNT)
 	b.run(10 * sim.Microsecond)
 	if !m.Await(core, true, b.kPost, 0) {
-		t.Fatal("the store is not through after 10 us")
+		t.Fatal("the store is not through after 10 µs")
 	}
 	if at := m.Where(fast); at != host.Persistent {
 		t.Errorf("a line that its controller has taken is %v", at)

@@ -63,8 +63,13 @@ func (q *QP) check(w *SendWR) error {
 		if w.Op.reads() {
 			return fmt.Errorf("fabric: inline %v: only SEND and WRITE carry a payload", w.Op)
 		}
-		if w.Len > uint32(q.inline) {
-			return fmt.Errorf("fabric: inline payload of %d bytes: at most %d", w.Len, q.inline)
+		if w.Bytes() > uint32(q.inline) {
+			return fmt.Errorf("fabric: inline payload of %d bytes: at most %d", w.Bytes(), q.inline)
+		}
+	}
+	if len(w.Further) > 0 {
+		if err := q.checkSegments(w.Op, 1+len(w.Further)); err != nil {
+			return err
 		}
 	}
 	if q.transport.connected() {
@@ -74,8 +79,8 @@ func (q *QP) check(w *SendWR) error {
 		return nil
 	}
 	f := q.fab
-	if q.transport == UD && w.Len > f.cost.mtu {
-		return fmt.Errorf("fabric: datagram of %d bytes: at most %d, the path MTU", w.Len, f.cost.mtu)
+	if q.transport == UD && w.Bytes() > f.cost.mtu {
+		return fmt.Errorf("fabric: datagram of %d bytes: at most %d, the path MTU", w.Bytes(), f.cost.mtu)
 	}
 	n := f.nic(w.Dest)
 	if n == nil {
@@ -103,7 +108,7 @@ func (f *Fabric) nic(a AH) *NIC {
 func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 	f := q.fab
 	i, v := f.allocVerb()
-	v.id, v.remote, v.local, v.a, v.b = w.ID, w.Remote, w.Local, w.Compare, w.Swap
+	v.id, v.remote, v.local, v.a, v.b = w.ID, w.Remote, w.Local, 0, w.Swap
 	v.mark, v.stamp = at, stamp{}
 	v.len, v.q, v.r, v.rkey = w.Len, q, q.peer, w.RKey
 	v.next, v.data, v.qpn, v.wqe = none, none, q.qpn, q.posted
@@ -120,12 +125,15 @@ func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 		v.flags |= loop
 	}
 	if w.Op.atomic() {
-		v.len = 8
+		v.a, v.len = w.Compare, 8
+	}
+	if len(w.Further) > 0 {
+		f.gather(q, v, w)
 	}
 	if w.Inline {
 		v.flags |= inlined
 		f.capture(q, v)
-	} else if v.len > 0 && !q.nic.machine.Mem.Allowed(w.LKey, v.local, v.len, localPerm(v.op)) {
+	} else if v.len > 0 && v.gatherList() == 0 && !q.nic.machine.Mem.Allowed(w.LKey, v.local, v.len, localPerm(v.op)) {
 		v.status = LocalProtection // told when it is its turn
 	}
 	q.posted++
@@ -158,8 +166,12 @@ func (f *Fabric) capture(h *QP, v *verb) {
 		return
 	}
 	var b []byte
-	v.data, b = f.payload.alloc(v.len)
+	v.data, b = f.payload.Alloc(v.len)
 	mem := h.nic.machine.Mem
+	if v.gatherList() != 0 {
+		f.captureList(mem, v, b)
+		return
+	}
 	if v.flags&inlined == 0 {
 		mem.DeviceTouches(v.local, int(v.len), false)
 	}
@@ -170,7 +182,7 @@ func (f *Fabric) capture(h *QP, v *verb) {
 func gathers(v *verb) bool { return v.op <= Write && v.flags&inlined == 0 && v.len > 0 }
 
 // wqeBytes is the size of a request in the send queue: control segment, address
-// segments, pointer or inline data, in blocks of 64 bytes.
+// segments, pointers or inline data, in blocks of 64 bytes.
 func wqeBytes(q *QP, v *verb) uint32 {
 	n := q.wqeHead(v.op)
 	if v.op.atomic() {
@@ -179,7 +191,7 @@ func wqeBytes(q *QP, v *verb) uint32 {
 	if v.flags&inlined != 0 {
 		n += 4 + v.len
 	} else {
-		n += 16
+		n += 16 * q.fab.segmentsOf(v)
 	}
 	return q.fab.blocks(n)
 }
@@ -244,8 +256,12 @@ func (f *Fabric) onFetch(i uint32) {
 	}
 	t := now
 	if v.status == Success {
-		first, all := f.load(n, now, v.local, v.len)
-		t = f.fetch(n, now, v.local, v.len, first, all)
+		if v.gatherList() != 0 {
+			t = f.fetchList(n, now, v)
+		} else {
+			first, all := f.load(n, now, v.local, v.len)
+			t = f.fetch(n, now, v.local, v.len, first, all)
+		}
 		f.capture(h, v)
 	}
 	f.sim.At(t+c.oneWay, f.kTx, i)

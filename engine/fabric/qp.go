@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 
+	"drtmx/engine/fabric/gather"
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/sim"
@@ -21,6 +22,8 @@ type QPConfig struct {
 	// MaxInline is the inline payload that is asked for, at most the profile's. As
 	// drivers do, the queue pair makes room for what fills its blocks of 64 bytes.
 	MaxInline int
+	// MaxSegments is the longest gather list of a request, at most the profile's. TCP takes one segment.
+	MaxSegments int
 	// MaxOutstanding is how many READs and ATOMICs may be under way; more wait in
 	// the send queue, and everything behind them does too.
 	MaxOutstanding int
@@ -47,10 +50,11 @@ type QP struct {
 	fab            *Fabric
 	peer           *QP // nil until connected, and for UD
 	recvCQ         *CQ
-	rq             []RecvWR // ring, a power of two
+	rq             []recv // ring, a power of two
 	rqHead, rqTail uint32
 	rqDepth, depth uint16
 	inline         uint16
+	segments       uint8 // of a gather list, at most
 }
 
 // waits is what a queue pair needs when something has to wait.
@@ -120,6 +124,11 @@ func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 	if err := def(&c.MaxOutstanding, "max outstanding", p.Outstanding, p.Outstanding.Int()); err != nil {
 		return nil, err
 	}
+	if c.Transport == TCP {
+		c.MaxSegments = 1
+	} else if err := def(&c.MaxSegments, "max segments", p.SGEMax, p.SGEMax.Int()); err != nil {
+		return nil, err
+	}
 	if len(f.qps) == 0 {
 		f.qps = make([]QP, qpBlock)
 	}
@@ -128,7 +137,7 @@ func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 	*q = QP{sendCQ: c.SendCQ, waits: new(waits), sqHead: none, sqTail: none, nic: n,
 		limit: uint8(c.MaxOutstanding), transport: c.Transport,
 		fab: f, recvCQ: c.RecvCQ, qpn: uint32(len(n.qps)),
-		rqDepth: uint16(c.RecvDepth), depth: uint16(c.SendDepth)}
+		rqDepth: uint16(c.RecvDepth), depth: uint16(c.SendDepth), segments: uint8(c.MaxSegments)}
 	q.inline = uint16(q.inlineRoom(uint32(c.MaxInline)))
 	for i := range q.lanes {
 		q.lanes[i] = lane{-1, none}
@@ -219,16 +228,23 @@ func (q *QP) PostRecv(at sim.Time, list []RecvWR) error {
 		if !mem.Allowed(w.LKey, w.Local, w.Len, host.LocalWrite) {
 			return fmt.Errorf("fabric: RECV into %d bytes at %#x: local key %#x does not allow writing there", w.Len, w.Local, w.LKey)
 		}
+		if err := q.checkSegments(Recv, 1+len(w.Further)); err != nil {
+			return err
+		}
+		if k := gather.Refused(w.Further, q.nic.allows(host.LocalWrite)); k >= 0 {
+			s := &w.Further[k]
+			return fmt.Errorf("fabric: RECV, segment %d, into %d bytes at %#x: local key %#x does not allow writing there", k+1, s.Len, s.Local, s.LKey)
+		}
 	}
 	for i := range list {
 		if q.Failed() {
-			q.flushRecv(&list[i])
+			q.flushRecv(&recv{id: list[i].ID})
 			continue
 		}
 		if q.rqTail-q.rqHead == uint32(len(q.rq)) {
 			q.growRQ()
 		}
-		q.rq[q.rqTail&uint32(len(q.rq)-1)] = list[i]
+		q.rq[q.rqTail&uint32(len(q.rq)-1)] = f.recvOf(&list[i])
 		q.rqTail++
 	}
 	return nil
@@ -236,7 +252,7 @@ func (q *QP) PostRecv(at sim.Time, list []RecvWR) error {
 
 func (q *QP) growRQ() {
 	old := q.rq
-	q.rq = make([]RecvWR, max(16, 2*len(old)))
+	q.rq = make([]recv, max(16, 2*len(old)))
 	for i := q.rqHead; i != q.rqTail; i++ {
 		q.rq[i&uint32(len(q.rq)-1)] = old[i&uint32(len(old)-1)]
 	}

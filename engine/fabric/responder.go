@@ -170,17 +170,19 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	}
 	w := r.rq[r.rqHead&uint32(len(r.rq)-1)]
 	r.rqHead++
-	n.down.Serve(now, c.pcieRecv) // of a later one: they are fetched ahead
-	if v.len > w.Len {
-		f.tooLong(r, i, v, w.ID, t)
+	f.fetchRecv(n, now, &w) // of a later one: they are fetched ahead
+	if v.len > w.len {
+		f.dropRecv(&w)
+		f.tooLong(r, i, v, w.id, t)
 		return
 	}
-	t = max(t, n.translate(now, w.Local, v.len), r.executed-c.oneWay)
+	ready, svc := f.lands(n, now, v, &w)
+	t = max(t, ready, r.executed-c.oneWay)
 	r.executed = t + c.oneWay
 	v.stamp.add(atNICReceive, t-v.mark)
 	v.mark = t
 	v.flags &^= entered
-	end := max(t, n.up.Serve(now, c.written(w.Local, v.len)+c.pcieCQE)+c.rxLatency) + c.oneWay + c.interrupt
+	end := max(t, n.up.Serve(now, svc+c.pcieCQE)+c.rxLatency) + c.oneWay + c.interrupt
 	if r.transport == RC {
 		// The ack leaves before the message is in memory: two halves from here on.
 		j, d := f.allocVerb()
@@ -193,7 +195,7 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	}
 	home := f.nics[v.from]
 	v.b = AH{uint16(home.machine.ID), uint8(home.Index), v.qpn}.pack()
-	v.id, v.remote, v.rkey = w.ID, w.Local, r.qpn
+	v.id, v.remote, v.rkey, v.a = w.id, w.local, r.qpn, uint64(w.list)
 	v.flags |= delivery
 	v.stamp.add(atPCIe, c.oneWay)
 	v.stamp.add(atCompletion, end-t-c.oneWay)
@@ -220,6 +222,10 @@ func (f *Fabric) deliver(n *NIC, r *QP, i uint32, v *verb, now, at sim.Time) {
 
 // land moves a message's bytes.
 func (f *Fabric) land(n *NIC, v *verb, now sim.Time) {
+	if v.gatherList() != 0 {
+		f.landList(n, v, now)
+		return
+	}
 	n.Claim(host.ByMessage, v.remote, v.len)
 	n.completed()
 	n.machine.DMABytes(&n.Port, now, v.remote, v.len, f.bytes(v))
@@ -333,13 +339,15 @@ func (f *Fabric) copy(mem *host.Memory, v *verb, from, to uint32) {
 	mem.DeviceTouches(v.remote+space.Addr(from), int(to-from), v.op != Read)
 	there := mem.Bytes(v.remote+space.Addr(from), int(to-from))
 	if v.op == Read {
-		if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.Down {
+		if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.Down && v.gatherList() != 0 {
+			f.scatter(here, v, from, there)
+		} else if v.flags&orphan == 0 && !here.Down {
 			here.DeviceTouches(v.local+space.Addr(from), int(to-from), true)
 			here.Change(v.local+space.Addr(from), int(to-from))
 			copy(here.Bytes(v.local+space.Addr(from), int(to-from)), there)
 		}
 	} else if !mem.Down {
-		copy(there, f.payload.bytes(v.data, v.len)[from:])
+		copy(there, f.payload.Bytes(v.data, v.len)[from:])
 	}
 	if x := f.explored; x != nil && v.op != Send {
 		x.verb(mem, v, v.remote+space.Addr(from), int(to-from), v.op == Write)

@@ -26,7 +26,7 @@ type verb struct {
 	id     uint64
 	remote space.Addr // of a SEND the receiver's buffer
 	local  space.Addr
-	a, b   uint64 // operands of an atomic
+	a, b   uint64 // operands of an atomic; else a is the number of its gather list, 0 for none
 	rkey   uint32
 	from   uint16 // requester's RNIC, by its number in the fabric
 	to     uint16 // responder's
@@ -85,66 +85,14 @@ func (f *Fabric) allocVerb() (uint32, *verb) {
 // freeVerb ends a verb.
 func (f *Fabric) freeVerb(i uint32, v *verb) {
 	if v.data != none {
-		f.payload.free(v.data, v.len)
+		f.payload.Free(v.data, v.len)
 		v.data = none
 	}
+	f.dropList(v)
 	f.live--
 	v.q = nil
 	v.next = f.free
 	f.free = i
-}
-
-// payloads holds the bytes of SENDs and WRITEs between the moment the RNIC
-// reads them and the moment they land, in slabs by size.
-type payloads struct {
-	slabs [payloadClasses]slab
-}
-
-const (
-	payloadClasses = 27 // 64 B << 26 = 4 GB
-	payloadFirst   = 6
-)
-
-type slab struct {
-	bytes []byte
-	free  []uint32
-}
-
-func payloadClass(n uint32) int {
-	c := 0
-	for n > 1<<(payloadFirst+c) {
-		c++
-	}
-	return c
-}
-
-// alloc gives room for n bytes and its number.
-func (p *payloads) alloc(n uint32) (uint32, []byte) {
-	c := payloadClass(n)
-	s := &p.slabs[c]
-	size := 1 << (payloadFirst + c)
-	if len(s.free) == 0 {
-		had := len(s.bytes) / size
-		add := max(1, min(had, 1<<20/size))
-		s.bytes = append(s.bytes, make([]byte, add*size)...)
-		for i := had + add - 1; i >= had; i-- {
-			s.free = append(s.free, uint32(i))
-		}
-	}
-	i := s.free[len(s.free)-1]
-	s.free = s.free[:len(s.free)-1]
-	return i, s.bytes[int(i)*size:][:n]
-}
-
-func (p *payloads) bytes(i, n uint32) []byte {
-	c := payloadClass(n)
-	size := 1 << (payloadFirst + c)
-	return p.slabs[c].bytes[int(i)*size:][:n]
-}
-
-func (p *payloads) free(i, n uint32) {
-	s := &p.slabs[payloadClass(n)]
-	s.free = append(s.free, i)
 }
 
 // writing says that a verb is a WRITE between the RNIC and the memory.
@@ -156,7 +104,7 @@ func (v *verb) writing() bool {
 func (f *Fabric) writing(m *host.Machine, each func(a space.Addr, b []byte)) {
 	for i := range f.verbs {
 		if v := &f.verbs[i]; v.writing() && &f.nics[v.to].machine.Machine == m {
-			each(v.remote, f.payload.bytes(v.data, v.len))
+			each(v.remote, f.payload.Bytes(v.data, v.len))
 		}
 	}
 }
@@ -166,5 +114,5 @@ func (f *Fabric) bytes(v *verb) []byte {
 	if v.len == 0 || v.data == none {
 		return nil
 	}
-	return f.payload.bytes(v.data, v.len)
+	return f.payload.Bytes(v.data, v.len)
 }

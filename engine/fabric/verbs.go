@@ -138,6 +138,9 @@ type SendWR struct {
 	Local space.Addr
 	LKey  uint32
 	Len   uint32
+	// Further are more segments of the buffer of a SEND, WRITE or READ, behind the first one, which is Local. The list is the
+	// caller's again when it is posted. nil: the buffer is in one place.
+	Further []Segment
 	// Remote and RKey are the other machine's memory, for one-sided verbs.
 	Remote space.Addr
 	RKey   uint32
@@ -154,6 +157,8 @@ type RecvWR struct {
 	Local space.Addr
 	LKey  uint32
 	Len   uint32
+	// Further are more segments, as of a SendWR.
+	Further []Segment
 }
 
 // AH is the address of a queue pair.
@@ -169,6 +174,8 @@ type CQE struct {
 	ID     uint64
 	Op     Opcode
 	Status Status
+	// Segment is the one of the gather list that LocalProtection is about, from 0.
+	Segment uint8
 	// Bytes is the length of the message or of what was read or written.
 	Bytes uint32
 	// QPN is the local queue pair.

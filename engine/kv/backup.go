@@ -26,7 +26,7 @@ func (t *Table) addBackups(server int) error {
 			name := fmt.Sprintf("kv.%s.%d.of%d", t.spec.Name, k, server)
 			rows, err := newRegion(t.cl, b.host, host.Alloc{
 				Name: name, Bytes: s.rowBytes(), Socket: k % sockets, Fill: s.fillRows,
-			}, host.LocalWrite)
+			}, host.LocalWrite|host.RemoteWrite)
 			if err != nil {
 				return err
 			}
@@ -87,6 +87,16 @@ func (t *Table) BackupAddr(c *r2.Co, machine int, key uint64, row uint32) (a r2.
 		return b.rowAddr(s, uint32(j)), initial
 	}
 	return b.rowAddr(s, row-1), row <= s.rowEnd
+}
+
+// CopyAt is where the backup on a machine keeps the copy of a row.
+func (t *Table) CopyAt(machine int, key uint64, at Ref) (r2.Loc, bool) {
+	b := t.backupOn(machine, key)
+	if b == nil {
+		return r2.Loc{}, false
+	}
+	s, _, _ := t.shardOf(key)
+	return r2.Loc{Machine: machine, RKey: b.rows[s.socket].rkey, Addr: b.rowAddr(s, at.Row())}, true
 }
 
 // AheadBackup asks the host for what BackupAddr, and then the access to the row, will need.

@@ -52,19 +52,19 @@ func (kind) With(v knob.Values) store.Kind {
 	return kind{packed: v.Text(nodeKnob) == "packed", array: v.Text(cacheKnob) == "array"}
 }
 
-// IndexBytes is what hash tables take of the host's memory for each record when all is touched: a page often has few nodes of those that
-// chains rarely need.
-func IndexBytes(v knob.Values) int64 {
-	if v.Text(nodeKnob) == "packed" {
-		return packedBytes
-	}
-	return wideBytes
-}
-
+// What hash tables take of the host's memory for each record when all is touched: a page often has few nodes of those that chains
+// rarely need.
 const (
 	packedBytes = 43
 	wideBytes   = 246
 )
+
+func (k kind) Needs() store.Memory {
+	if k.packed {
+		return store.Memory{Index: packedBytes, Entry: CacheEntryBytes}
+	}
+	return store.Memory{Index: wideBytes, Entry: CacheEntryBytes}
+}
 
 func (k kind) bucket() *bucket {
 	if k.packed {

@@ -129,10 +129,8 @@ func (t *Table) Primary(key uint64) int { return t.placement.Partition.Primary(k
 // Backups is the number of backups of each record.
 func (t *Table) Backups() int { return t.placement.Replicas - 1 }
 
-// Backup is the i-th backup of a server's records: the servers after it, in a ring.
-func (t *Table) Backup(server, i int) int {
-	return (server + 1 + i) % t.placement.Partition.Servers()
-}
+// Backup is the i-th backup of a server's records.
+func (t *Table) Backup(server, i int) int { return t.placement.Copies().Holder(server, 1+i) }
 
 func (t *Table) sockets(server int) int { return len(t.shards[server]) }
 

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/r2/account"
+	"drtmx/engine/r2/ahead"
 	"drtmx/engine/r2/datagram"
 	"drtmx/engine/r2/sendq"
 	"drtmx/engine/sim"
@@ -17,46 +18,20 @@ func (cl *Cluster) lookAhead() {
 	cl.sim.Ahead(cl.kWork, cl.aheadWorker, cl.aheadCompletions, cl.aheadCoroutines, cl.aheadUse)
 }
 
-// hint is where a coroutine's memory is, without touching it.
-type hint struct {
-	co        *Co
-	proc      *sim.Proc      // nil while it goes on in steps
-	use       unsafe.Pointer // see Co.Ahead
-	also      unsafe.Pointer // see AheadWith
-	data      unsafe.Pointer // what the latest READ fills
-	more      func()
-	lines     uint32
-	alsoLines uint32
-	_         [8]byte // one line each
-}
-
 // Ahead names what the coroutine will touch when it goes on: n bytes at use are
 // asked for when its turn comes near, and then more is called to ask, by
 // Prefetch, for what they lead to.
 func (c *Co) Ahead(use unsafe.Pointer, n uintptr, more func()) {
-	h := &c.w.cl.hints[c.ID()]
-	h.use, h.lines, h.more = use, uint32(linesOf(use, n)), more
+	c.w.cl.hints[c.ID()].Use(use, n, more)
 }
 
 // AheadWith names a value that is asked for together with what Ahead names.
 func AheadWith[T any](c *Co, x *T) {
-	h := &c.w.cl.hints[c.ID()]
-	h.also = unsafe.Pointer(x)
-	h.alsoLines = uint32(linesOf(h.also, unsafe.Sizeof(*x)))
-}
-
-// linesOf is over how many lines n bytes reach.
-func linesOf(p unsafe.Pointer, n uintptr) int {
-	return int((uintptr(p)%space.LineBytes + n + space.LineBytes - 1) / space.LineBytes)
+	c.w.cl.hints[c.ID()].Also(unsafe.Pointer(x), unsafe.Sizeof(*x))
 }
 
 // PrefetchAll is Prefetch of a list's values.
-func PrefetchAll[T any](list []T) {
-	if len(list) > 0 {
-		p := unsafe.Pointer(&list[0])
-		sim.PrefetchLines(p, linesOf(p, uintptr(len(list))*unsafe.Sizeof(list[0])))
-	}
-}
+func PrefetchAll[T any](list []T) { ahead.All(list) }
 
 // AheadOf has ask called a little before the handler of an RPC serves a request on a
 // machine, for asking the host for the memory that it will touch; it must have no effect
@@ -120,7 +95,7 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 		}
 	}
 	if waiters {
-		w.ready.ahead()
+		w.ready.Ahead()
 		w.pairs.AheadTurn()
 	}
 }
@@ -133,7 +108,7 @@ func (cl *Cluster) aheadCoroutines(a uint32) {
 		return
 	}
 	if c := w.Current; c != nil {
-		cl.hints[c.ID()].proc.Ahead()
+		cl.hints[c.ID()].Proc.Ahead()
 		return
 	}
 	for k := range comingMax {
@@ -149,21 +124,7 @@ func (cl *Cluster) aheadCoroutines(a uint32) {
 		}
 		w.pairs.CQ.AheadRelease(k)
 		if n, ok := sendq.Waiter(id); ok {
-			h := &cl.hints[n]
-			sim.PrefetchLines(unsafe.Pointer(h.co), coLines)
-			if h.proc != nil {
-				h.proc.Ahead()
-			}
-			if h.use != nil {
-				sim.PrefetchLines(h.use, int(h.lines))
-				sim.Prefetch(*(*unsafe.Pointer)(unsafe.Pointer(&h.more)))
-			}
-			if h.also != nil {
-				sim.PrefetchLines(h.also, int(h.alsoLines))
-			}
-			if h.data != nil {
-				sim.Prefetch(h.data)
-			}
+			cl.hints[n].Ask(coLines)
 		}
 	}
 }
@@ -185,7 +146,7 @@ func (cl *Cluster) aheadUse(a uint32) {
 		return
 	}
 	if c := w.Current; c != nil {
-		cl.hints[c.ID()].proc.AheadResume()
+		cl.hints[c.ID()].Proc.AheadResume()
 		return
 	}
 	messages := false
@@ -200,19 +161,14 @@ func (cl *Cluster) aheadUse(a uint32) {
 		}
 		if n, ok := sendq.Waiter(id); ok {
 			h := &cl.hints[n]
-			if h.proc != nil {
-				h.proc.AheadResume()
+			if h.Proc != nil {
+				h.Proc.AheadResume()
 			}
-			sim.PrefetchLines(unsafe.Pointer(account.Row(&h.co.Account)), 2)
-			if h.more != nil {
-				h.more()
-			}
+			sim.PrefetchLines(unsafe.Pointer(account.Row(&h.Co.Account)), 2)
+			h.AskMore()
 		}
 	}
 	if messages {
 		w.serving.AheadResume()
 	}
 }
-
-// ahead asks for where the next coroutines enter.
-func (f *fifo) ahead() { sim.Prefetch(unsafe.Pointer(&f.buf[f.tail&(len(f.buf)-1)])) }

@@ -15,7 +15,7 @@ const (
 
 // call is a request that is not answered or, passive, not acknowledged.
 type call struct {
-	co       *Co
+	group    *Group // that waits for it
 	message  []byte // kept for repetition
 	sentAt   Time
 	reply    *Reply
@@ -36,13 +36,12 @@ type call struct {
 // machine.
 type channel struct {
 	// Requests from here.
-	calls        []call // by sequence number
-	next, oldest uint32 // requests [oldest, next) are open
-	acked        uint32
-	address      fabric.AH     // of the peer
-	stalled      *[]*Co        // nil: none ever was
-	rto          *datagram.RTO // nil: nothing was ever repeated
-	rings        *remoteRings  // nil: all messages are datagrams
+	datagram.Open[call]
+	acked   uint32
+	address fabric.AH     // of the peer
+	stalled *[]*Co        // nil: none ever was
+	rto     *datagram.RTO // nil: nothing was ever repeated
+	rings   *remoteRings  // nil: all messages are datagrams
 
 	// Requests from there.
 	datagram.Arrivals
@@ -56,7 +55,7 @@ type channel struct {
 }
 
 func newChannel(peer *Worker) *channel {
-	ch := &channel{peer: peer, calls: make([]call, 2)}
+	ch := &channel{peer: peer, Open: datagram.NewOpen[call]()}
 	if peer.ud != nil {
 		ch.address = peer.ud.QP.Address()
 	}
@@ -102,33 +101,17 @@ func (w *Worker) channel(src fabric.AH) *channel {
 	panic(fmt.Sprintf("r2: message from unknown queue pair %v", src))
 }
 
-func (ch *channel) call(seq uint32) *call { return &ch.calls[seq&uint32(len(ch.calls)-1)] }
-
-// open takes the next sequence number.
-func (ch *channel) open() (uint32, *call) {
-	if n := uint32(len(ch.calls)); ch.next-ch.oldest == n {
-		old := ch.calls
-		ch.calls = make([]call, 2*n)
-		for s := ch.oldest; s != ch.next; s++ {
-			*ch.call(s) = old[s&(n-1)]
-		}
-	}
-	s := ch.next
-	ch.next++
-	return s, ch.call(s)
-}
-
 // close retires the answered requests at the front.
 func (ch *channel) close(w *Worker) {
-	before := ch.oldest
-	for ch.oldest != ch.next && ch.call(ch.oldest).answered {
-		c := ch.call(ch.oldest)
+	before := ch.Oldest
+	for ch.Oldest != ch.Next && ch.At(ch.Oldest).answered {
+		c := ch.At(ch.Oldest)
 		w.messages.Give(c.message)
 		c.message = nil
-		ch.oldest++
+		ch.Oldest++
 		w.cl.open--
 	}
-	if ch.oldest != before && ch.stalled != nil {
+	if ch.Oldest != before && ch.stalled != nil {
 		for _, c := range *ch.stalled {
 			c.stalled = nil
 			w.makeReady(c)
@@ -155,10 +138,10 @@ func (ch *channel) acknowledge(w *Worker, low uint32) {
 	}
 	repeated := false
 	for ; ch.acked != upto; ch.acked++ {
-		if int32(ch.acked-ch.oldest) < 0 {
+		if int32(ch.acked-ch.Oldest) < 0 {
 			continue
 		}
-		k := ch.call(ch.acked)
+		k := ch.At(ch.acked)
 		repeated = repeated || k.tries > 0
 		if k.passive && !k.answered {
 			k.answered = true

@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
+	"drtmx/engine/r2/ahead"
 	"drtmx/engine/r2/config"
 	"drtmx/engine/r2/core"
 	"drtmx/engine/r2/datagram"
@@ -53,7 +54,6 @@ const (
 	RequestWindow = datagram.RequestWindow
 
 	udSendDepth = 1024
-	maxRPC      = 32
 )
 
 // ResendAfter is Config.ResendAfter unless told, where messages go by tcp or, if nil, by RNICs.
@@ -81,8 +81,8 @@ type Cluster struct {
 	tcp       *profile.TCPCosts // nil: the NICs have RDMA
 	machines  []*machine
 	workers   []*Worker
-	queues    []uint32 // numbers of the workers' completion queues, for lookAhead
-	hints     []hint   // of each coroutine, for lookAhead
+	queues    []uint32         // numbers of the workers' completion queues, for lookAhead
+	hints     []ahead.Hint[Co] // of each coroutine, for lookAhead
 	cos       []*Co
 	pairs     queuepair.System
 	polled    []fabric.CQE // see Worker.keep
@@ -91,15 +91,15 @@ type Cluster struct {
 	open      int          // requests without their answer or receipt
 	whole     datagram.Whole
 	follows   func(number, have uint16) bool // rule by which segments are taken
-	handlers  [maxRPC]Handler
-	atOnce    [maxRPC]bool    // see HandleAtOnce
-	defers    [maxRPC]bool    // see HandleDeferring
-	deferring bool            // there are such, and so again
-	again     uint8           // the rpc that asks again for the answer to a deferred request
-	waits     [maxRPC]Handler // see HandleWaiting
-	rpcs      []string        // names, by id
-	receipts  [maxRPC]func(m, thread, to int, req []byte)
-	asks      [maxRPC]func(machine int, from Peer, req []byte) // see AheadOf
+	handlers  [datagram.RPCs]Handler
+	atOnce    [datagram.RPCs]bool    // see HandleAtOnce
+	defers    [datagram.RPCs]bool    // see HandleDeferring
+	deferring bool                   // there are such, and so again
+	again     uint8                  // the rpc that asks again for the answer to a deferred request
+	waits     [datagram.RPCs]Handler // see HandleWaiting
+	rpcs      []string               // names, by id
+	receipts  [datagram.RPCs]func(m, thread, to int, req []byte)
+	asks      [datagram.RPCs]func(machine int, from Peer, req []byte) // see AheadOf
 
 	kWork, kTimer, kTick sim.Kind
 	kUp                  sim.Kind // once a machine has restarted
@@ -144,14 +144,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 		if c.SharedContext {
 			cl.pairs.OpenContexts(m)
 		}
-		n := c.Threads
-		if c.PerMachine != nil {
-			n = c.PerMachine[m]
-		}
-		if n < 1 || n > f.Machine(m).Cores() {
-			return nil, fmt.Errorf("r2: %d threads on machine %d, it has %d cores", n, m, f.Machine(m).Cores())
-		}
-		for t := range n {
+		for t := range c.ThreadsOf(m) {
 			w, err := newWorker(cl, mc, len(cl.workers), t)
 			if err != nil {
 				return nil, err
@@ -192,8 +185,11 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 // Machines is the number of machines.
 func (cl *Cluster) Machines() int { return len(cl.machines) }
 
-// Threads is the number of worker threads of a machine.
+// Threads is the number of worker threads of a machine; 0 of a memory node.
 func (cl *Cluster) Threads(m int) int { return len(cl.machines[m].workers) }
+
+// Coroutines is how many Spawn may be called for, of a thread.
+func (cl *Cluster) Coroutines() int { return cl.cfg.Coroutines }
 
 // Mem is the memory of a machine: for allocation and for oracles, which read
 // without being charged.
@@ -223,8 +219,8 @@ func (cl *Cluster) Handle(name string, h Handler) (id uint8) {
 	if slices.Contains(cl.rpcs, name) {
 		panic("r2: rpc " + name + " twice")
 	}
-	if len(cl.rpcs) == maxRPC {
-		panic(fmt.Sprintf("r2: no id left for rpc %s: there are %d", name, maxRPC))
+	if len(cl.rpcs) == datagram.RPCs {
+		panic(fmt.Sprintf("r2: no id left for rpc %s: there are %d", name, datagram.RPCs))
 	}
 	id = uint8(len(cl.rpcs))
 	cl.rpcs = append(cl.rpcs, name)
@@ -254,10 +250,18 @@ func (cl *Cluster) OnReceipt(id uint8, f func(m, thread, to int, req []byte)) {
 	cl.receipts[id] = f
 }
 
+// worker is a worker thread, for what needs one.
+func (cl *Cluster) worker(m, thread int) *Worker {
+	if n := cl.Threads(m); thread >= n {
+		panic(fmt.Sprintf("r2: thread %d of machine %d, which has %d", thread, m, n))
+	}
+	return cl.machines[m].workers[thread]
+}
+
 // Spawn starts a coroutine on a worker. The index of a coroutine within its
 // thread is the order of its Spawn.
 func (cl *Cluster) Spawn(m, thread int, body func(c *Co)) *Co {
-	w := cl.machines[m].workers[thread]
+	w := cl.worker(m, thread)
 	n := len(w.cos) - w.background
 	return w.add(newCo(w, n, fmt.Sprintf("m%d.t%d.c%d", m, thread, n), body))
 }
@@ -271,7 +275,7 @@ func (cl *Cluster) OfWorkload(co uint32) bool {
 // SpawnBackground starts a coroutine on a worker that is none of a workload's: it has no index, is not to
 // Gate, and a drain waits for no more than its requests. It may be started at any time.
 func (cl *Cluster) SpawnBackground(m, thread int, name string, body func(c *Co)) *Co {
-	w := cl.machines[m].workers[thread]
+	w := cl.worker(m, thread)
 	w.background++
 	c := newCo(w, noIndex, fmt.Sprintf("m%d.t%d.%s", m, thread, name), body)
 	core.SetRand(&c.Program, cl.sim.Stream("r2.background", uint64(w.id)<<16|uint64(w.background)))
@@ -280,7 +284,9 @@ func (cl *Cluster) SpawnBackground(m, thread int, name string, body func(c *Co))
 
 // add has the worker run a coroutine.
 func (w *Worker) add(c *Co) *Co {
-	c.slot = len(w.cos)
+	if c.slot = len(w.cos); c.slot == grouped-1 {
+		panic(fmt.Sprintf("r2: machine %d thread %d has %d coroutines, which is all that send queues can name", w.mc.id, w.thread, c.slot))
+	}
 	w.cos = append(w.cos, c)
 	if w.mc.state == running { // else it begins when the machine is up
 		c.begin()
@@ -311,7 +317,7 @@ func (cl *Cluster) Draining() bool { return cl.gateShut }
 // Reserve takes a thread from the coroutines that stop at Gate, for work in the background; off gives it
 // back. They stop at their next Gate.
 func (cl *Cluster) Reserve(m, thread int, on bool) {
-	cl.machines[m].workers[thread].reserved = on
+	cl.worker(m, thread).reserved = on
 	cl.openGates()
 }
 
@@ -335,14 +341,14 @@ func (cl *Cluster) Quiet() bool {
 		return false
 	}
 	for _, w := range cl.workers {
-		if w.Current != nil || w.next < len(w.batch) || w.ready.len() > 0 || w.pairs.Dirty() {
+		if w.Current != nil || w.next < len(w.batch) || w.ready.Len() > 0 || w.pairs.Dirty() {
 			return false
 		}
 		if len(w.tickets) > 0 || w.mailed {
 			return false
 		}
 		for _, ch := range w.chans {
-			if ch.next != ch.oldest {
+			if ch.Any() {
 				return false
 			}
 		}
@@ -387,5 +393,5 @@ func (cl *Cluster) Waiting(max int) []string {
 // threads that share it included, empty polls not counted, nor what it has booked beyond this instant. A core that
 // waits for its own stores is at work.
 func (cl *Cluster) BusyPS(m, thread int) Time {
-	return cl.machines[m].workers[thread].Spent()
+	return cl.worker(m, thread).Spent()
 }

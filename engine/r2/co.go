@@ -7,9 +7,9 @@ import (
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2/account"
+	"drtmx/engine/r2/ahead"
 	"drtmx/engine/r2/core"
 	"drtmx/engine/r2/registered"
-	"drtmx/engine/r2/sendq"
 )
 
 // Mode says which optimisations of thesis §2.2.3 apply to a post.
@@ -26,8 +26,7 @@ type Co struct {
 	core.Program
 	w         *Worker
 	step      func() bool // see Steps
-	pending   int         // requests it waits for
-	waiting   bool
+	zero                  // its group 0
 	asleep    bool
 	slept     bool // until wakeAt
 	gated     bool
@@ -35,28 +34,26 @@ type Co struct {
 	suspended bool
 	serves    bool // runs a handler, called by itself
 	mode      Mode
-	err       error
 
 	registered.Scratch
-	nreply int
-	index  int // within the thread; -1: the handler; noIndex: in the background
-	slot   int // among all coroutines of the worker but the handler
+	index int // within the thread; -1: the handler; noIndex: in the background
+	slot  int // among all coroutines of the worker but the handler
 
 	account.Account // its ledger is the next lines
 
-	replies []Reply
+	replies registered.Replies
+	groups  []*Group // handed out are the first ngroup
+	ngroup  int
 	stalled *channel // has no room for another request
 	wakeAt  Time     // asleep until then
 	body    func(*Co)
 }
 
-// Buf is registered scratch memory of a coroutine.
-type Buf = registered.Buf
-
-// Reply is the answer to a Call; B is valid from Wait until Reset.
-type Reply struct {
-	B []byte
-}
+// What a coroutine is handed until Reset: registered scratch memory, and answers to calls.
+type (
+	Buf   = registered.Buf
+	Reply = registered.Reply
+)
 
 // noIndex is the index of coroutines in the background.
 const noIndex = math.MaxInt32
@@ -67,15 +64,16 @@ func newCo(w *Worker, index int, name string, body func(*Co)) *Co {
 	}
 	rand := w.cl.sim.Stream("r2.co", uint64(w.id)<<16|uint64(index+1))
 	c := &Co{Program: core.Bind(&w.Core, uint32(len(w.cl.cos)), name, rand), Account: account.Of(&w.Core), Scratch: registered.Of(&w.buffers), w: w, index: index, body: body}
+	c.co = c
 	w.cl.cos = append(w.cl.cos, c)
-	w.cl.hints = append(w.cl.hints, hint{co: c})
+	w.cl.hints = append(w.cl.hints, ahead.Hint[Co]{Co: c})
 	return c
 }
 
 // begin makes the coroutine's process, which runs its body from the start.
 func (c *Co) begin() {
 	proc := core.Start(&c.Program, func() { c.body(c) })
-	c.w.cl.hints[c.ID()].proc = proc
+	c.w.cl.hints[c.ID()].Proc = proc
 	if c.index < 0 {
 		c.w.serving = proc
 	}
@@ -92,16 +90,6 @@ func (c *Co) Index() int { return c.index }
 
 // Home is the socket of its core, and so the RNIC it posts to.
 func (c *Co) Home() int { return c.w.home }
-
-// short names the coroutine within its worker, from 1, in 14 bits.
-func (c *Co) short() uint16 {
-	if c.index < 0 {
-		return shortHandler
-	}
-	return uint16(c.slot + 1)
-}
-
-const shortHandler = sendq.Passive - 1
 
 // tag names the coroutine in its messages, in 7 bits: by its index, and one that has none from the top down.
 func (c *Co) tag() int {
@@ -138,28 +126,6 @@ func (c *Co) woken() {
 	account.Woken(&c.Account)
 }
 
-// Wait parks the coroutine until every request it posted, passive ones
-// excepted, is complete. It returns the first error among them.
-func (c *Co) Wait() error {
-	if c.pending > 0 {
-		c.wait()
-		c.park()
-	}
-	err := c.err
-	c.err = nil
-	return err
-}
-
-// posted ends a post: without outstanding requests each waits for itself.
-func (c *Co) posted() {
-	if c.mode.Outstanding || c.mode.Passive || c.pending == 0 || c.step != nil {
-		return
-	}
-	if err := c.Wait(); err != nil {
-		c.err = err
-	}
-}
-
 // Sleep gives the core away for d. Other coroutines run meanwhile.
 func (c *Co) Sleep(d Time) {
 	if d <= 0 {
@@ -181,7 +147,7 @@ func (c *Co) Yield() {
 		core.Sync(&c.Program)
 		return
 	}
-	c.w.ready.push(c)
+	c.w.ready.Push(c)
 	c.park()
 }
 
@@ -236,27 +202,16 @@ func (c *Co) state() string {
 		return fmt.Sprintf("waits for room in the request window to machine %d", c.stalled.peer.mc.id)
 	case slices.Contains(c.w.held, c):
 		return "waits for room in the send queues"
-	case c.waiting:
-		return fmt.Sprintf("waits for %d requests in phase %s", c.pending, c.InPhase())
+	case c.blocked() != nil:
+		return fmt.Sprintf("waits for %d requests in phase %s", c.blocked().pending, c.InPhase())
 	}
 	return ""
 }
 
-// Reset takes back the scratch buffers and replies handed out so far: the
+// Reset takes back the scratch buffers, replies and groups handed out so far: the
 // begin of a new transaction.
 func (c *Co) Reset() {
 	registered.Empty(&c.Scratch)
-	c.nreply = 0
-}
-
-func (c *Co) reply() *Reply {
-	if c.nreply == len(c.replies) {
-		// Replies handed out keep their place until Reset.
-		c.replies = append(make([]Reply, 0, 2*len(c.replies)+8), c.replies...)
-		c.replies = c.replies[:cap(c.replies)]
-	}
-	r := &c.replies[c.nreply]
-	c.nreply++
-	r.B = nil
-	return r
+	c.replies.Empty()
+	c.takeGroups()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/r2/queuepair"
 )
 
 // connect makes the worker's completion queue and queue pairs: without RDMA only
@@ -18,15 +19,20 @@ func (w *Worker) connect() error {
 		if err := w.connectTo(p); err != nil {
 			return err
 		}
-		w.out[p] = newChannel(w.peerWorker(p))
-		w.chans = append(w.chans, w.out[p])
+		if peer := w.peerWorker(p); peer != nil {
+			w.out[p] = newChannel(peer)
+			w.chans = append(w.chans, w.out[p])
+		}
 	}
 	return w.openUD()
 }
 
-// peerWorker is the worker of a machine that this one sends its requests to.
+// peerWorker is the worker of a machine that this one sends its requests to; nil: it has none.
 func (w *Worker) peerWorker(m int) *Worker {
 	peers := w.cl.machines[m].workers
+	if len(peers) == 0 {
+		return nil
+	}
 	return peers[w.thread%len(peers)]
 }
 
@@ -34,22 +40,25 @@ func (w *Worker) peerWorker(m int) *Worker {
 // there are none.
 func (w *Worker) connectTo(m int) error {
 	for !w.pairs.Complete(m) {
-		if err := w.connectWith(w.peerWorker(m)); err != nil {
+		if err := w.pairs.Connect(m, w.farEnd(m)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// connectWith makes one RC queue pair to a worker. Towards its own machine, and
-// where the other end's thread serves several of ours (machines with fewer
-// threads), sits on the other socket or is down, the far end belongs to no thread.
-func (w *Worker) connectWith(peer *Worker) error {
-	shared := peer.mc != w.mc && peer.thread == w.thread && peer.home == w.home && peer.mc.state == running
-	if shared && peer.pairs.CQ == nil {
+// farEnd are the queue pairs of the thread that the far end of an RC queue pair to a machine belongs to: of the one
+// with our index, which uses it as its own. Towards our own machine, and where that thread serves several of ours
+// (machines with fewer threads, or none), sits on the other socket or is down, it belongs to no thread: nil.
+func (w *Worker) farEnd(m int) *queuepair.Set {
+	peer := w.peerWorker(m)
+	if peer == nil || peer.mc == w.mc || peer.thread != w.thread || peer.home != w.home || peer.mc.state != running {
+		return nil
+	}
+	if peer.pairs.CQ == nil {
 		peer.open()
 	}
-	return w.pairs.Connect(&peer.pairs, shared)
+	return &peer.pairs
 }
 
 // openUD makes the UD queue pair and posts its RECVs.

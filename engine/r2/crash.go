@@ -61,7 +61,7 @@ func (cl *Cluster) Crash(m int) error {
 
 // Restart begins to start a machine that is down, and returns when it will be up.
 // That is when its threads, side by side, have connected their RC queue pairs one
-// after the other, Config.ConnectTime each. Then its coroutines begin again, and
+// after the other, Config.ConnectTime each; to a memory node the others' threads do. Then its coroutines begin again, and
 // the others can reach it. Where threads recover what it had (see Co.Recovers), it
 // is up when they are done.
 func (cl *Cluster) Restart(m int) (up Time, err error) {
@@ -74,7 +74,11 @@ func (cl *Cluster) Restart(m int) (up Time, err error) {
 		cl.kUp = cl.sim.Register("r2.up", func(a uint32) { cl.up(cl.machines[a]) })
 	}
 	mc.state, mc.tries = starting, 0
-	up = cl.sim.Now() + cl.cfg.ConnectTime*Time(cl.pairs.PerMachine*len(cl.machines))
+	pairs := cl.pairs.PerMachine
+	if len(mc.workers) > 0 {
+		pairs *= len(cl.machines)
+	}
+	up = cl.sim.Now() + cl.cfg.ConnectTime*Time(pairs)
 	cl.sim.At(up, cl.kUp, uint32(m))
 	return up, nil
 }
@@ -97,6 +101,8 @@ func (w *Worker) stop() {
 		c.stop()
 	}
 	w.handler.stop()
+	clear(w.groups)
+	w.groups = w.groups[:0]
 	w.job, w.own = job{}, job{}
 	w.loseTickets()
 	clear(w.mail)
@@ -107,15 +113,15 @@ func (w *Worker) stop() {
 	w.tickDue, w.ticking, w.fencing = false, false, false
 	w.tickAt, w.rtos.Shared = 0, datagram.RTO{}
 	w.batch, w.next, w.kept = nil, 0, w.kept[:0]
-	clear(w.ready.buf)
-	w.ready.head, w.ready.tail, w.running = 0, 0, false
+	w.ready.Clear()
+	w.running = false
 	clear(w.held)
 	w.pairs.Stop()
 	w.held, w.refill = w.held[:0], w.refill[:0]
 	w.unconfirmed = 0
 	for _, ch := range w.chans {
-		w.cl.open -= int(ch.next - ch.oldest)
-		ch.oldest = ch.next
+		w.cl.open -= int(ch.Next - ch.Oldest)
+		ch.Oldest = ch.Next
 		w.paid(ch)
 	}
 }
@@ -124,12 +130,13 @@ func (w *Worker) stop() {
 // begin.
 func (c *Co) stop() {
 	*c = Co{Program: core.Stopped(&c.Program), Account: account.Of(&c.w.Core), Scratch: registered.Of(&c.w.buffers), w: c.w, index: c.index, slot: c.slot, body: c.body}
+	c.co = c
 }
 
 // lose ends what is open with a machine that is down.
 func (w *Worker) lose(ch *channel) {
-	for s := ch.oldest; s != ch.next; s++ {
-		if k := ch.call(s); !k.answered {
+	for s := ch.Oldest; s != ch.Next; s++ {
+		if k := ch.At(s); !k.answered {
 			w.giveUp(ch, k)
 		}
 	}
@@ -145,10 +152,8 @@ func (w *Worker) giveUp(ch *channel, k *call) {
 		w.cl.lost++
 		return
 	}
-	if k.co.err == nil {
-		k.co.err = fmt.Errorf("r2: rpc %d from machine %d to machine %d: %w", w.cl.rpcOf(k), w.mc.id, ch.peer.mc.id, ErrUnreachable)
-	}
-	w.done(k.co, &k.stamp)
+	k.group.fail(fmt.Errorf("r2: rpc %d from machine %d to machine %d: %w", w.cl.rpcOf(k), w.mc.id, ch.peer.mc.id, ErrUnreachable))
+	w.done(k.group, &k.stamp)
 }
 
 // severed accounts for a one-sided request that ended with its peer's machine.
@@ -158,9 +163,7 @@ func (w *Worker) severed(e *sendq.Entry, cqe *fabric.CQE) {
 		w.cl.lost++
 	case e.Co&sendq.Waits == 0: // the end of its list tells, or the outcome is not needed
 	default:
-		if c := w.co(e.Co); c.err == nil {
-			c.err = fmt.Errorf("r2: %v on machine %d thread %d: %w", cqe.Op, w.mc.id, w.thread, ErrUnreachable)
-		}
+		w.group(e.Co).fail(fmt.Errorf("r2: %v on machine %d thread %d: %w", cqe.Op, w.mc.id, w.thread, ErrUnreachable))
 	}
 }
 
@@ -179,7 +182,7 @@ func (cl *Cluster) up(mc *machine) {
 		w.handler.begin()
 		for _, c := range w.cos {
 			c.begin()
-			w.ready.push(c)
+			w.ready.Push(c)
 		}
 		w.rest()
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +22,11 @@ import (
 // each, what has become of requests meanwhile. go test -run CrashScripts -update
 // writes them anew.
 //
-//	cluster machines=M transport=T   one thread per machine, T is ud, write or hybrid
+//	cluster machines=M transport=T   one thread per machine, T is ud, write or hybrid; with memory=N the last N have none
 //	read R FROM TO                   request R, a READ of 4 KB by a coroutine of its own
 //	write, pwrite, call, tell        a WRITE, a passive one, an RPC, a passive one (a SEND without a reply)
+//	atomic, list                     a fetch-and-add, a list of a WRITE and a READ
+//	overlap R FROM A B               reads from A in one completion group and B in another, and waits for A, then B
 //	run N                            lets N nanoseconds pass
 //	crash M                          restart M
 //	served                           requests that the handlers have served, by machine
@@ -95,7 +98,13 @@ func (s *crashScript) command(w []string) {
 			s.t.Fatal(err)
 		}
 		tr := map[string]Transport{"ud": Datagrams, "write": Writes, "hybrid": Hybrid}[transport]
-		s.b = newBed(s.t, n, Config{Threads: 1, Coroutines: 16, Transport: tr, MaxMessage: 256}, fabric.Config{})
+		threads := slices.Repeat([]int{1}, n)
+		if len(w) > 3 {
+			memory := 0
+			fmt.Sscanf(w[3], "memory=%d", &memory)
+			clear(threads[n-memory:])
+		}
+		s.b = newBed(s.t, n, Config{PerMachine: threads, Coroutines: 16, Transport: tr, MaxMessage: 256}, fabric.Config{})
 		s.served = make([]int, n)
 		s.b.cl.handle(1, func(c *Co, _ Peer, req, rep []byte) int {
 			s.served[c.Machine()]++
@@ -114,6 +123,10 @@ func (s *crashScript) command(w []string) {
 		}
 	case "served":
 		s.say("%v, passive requests lost: %d", s.served, s.b.cl.Lost())
+	case "overlap":
+		var from, a, b int
+		fmt.Sscan(strings.Join(w[2:], " "), &from, &a, &b)
+		s.b.cl.Spawn(from, 0, func(c *Co) { s.overlap(c, w[1], a, b) })
 	default:
 		var from, to int
 		fmt.Sscan(w[2], &from)
@@ -128,6 +141,24 @@ func (s *crashScript) command(w []string) {
 	}
 }
 
+// overlap waits for two groups, one after the other.
+func (s *crashScript) overlap(c *Co, name string, a, b int) {
+	c.Phase(all(phaseExecution))
+	var groups [2]*Group
+	for i, to := range []int{a, b} {
+		groups[i] = c.Group()
+		groups[i].Read(s.b.loc(to, 0), 4096)
+		groups[i].Call(to, 1, make([]byte, 16))
+	}
+	for i, to := range []int{a, b} {
+		if err := groups[i].Wait(); err != nil {
+			s.say("%s: of machine %d: %v", name, to, err)
+		} else {
+			s.say("%s: machine %d is back", name, to)
+		}
+	}
+}
+
 // request posts one request and waits for it.
 func (b *bed) request(c *Co, kind string, to int) error {
 	c.Reset()
@@ -139,6 +170,8 @@ func (b *bed) request(c *Co, kind string, to int) error {
 		c.Write(b.loc(to, 64), make([]byte, 64))
 	case "call", "tell":
 		c.Call(to, 1, make([]byte, 16))
+	case "groups":
+		return b.groups(c, to)
 	case "atomic":
 		c.FAA(b.loc(to, Addr(8*(b.f.Machine(to).Mem.Home(b.base[to])+1))), 1)
 	case "list":
@@ -153,6 +186,23 @@ func (b *bed) request(c *Co, kind string, to int) error {
 	return c.Wait()
 }
 
+// groups posts requests to two machines in groups of their own, waits for the later group before the earlier, and returns
+// all errors.
+func (b *bed) groups(c *Co, to int) error {
+	other := (to + 1) % b.cl.Machines()
+	first, second := c.Group(), c.Group()
+	first.Read(b.loc(to, 0), 4096)
+	c.Call(to, 1, make([]byte, 16))
+	l := second.List(b.loc(other, 0), false)
+	l.Write(b.loc(other, 128), make([]byte, 16))
+	l.Read(b.loc(other, 128), 16)
+	l.Post()
+	second.Call(other, 1, make([]byte, 16))
+	err := second.Wait()
+	first.Write(b.loc(to, 64), make([]byte, 64))
+	return errors.Join(err, first.Wait(), c.Wait())
+}
+
 // chaos runs requests of all kinds on machines that crash and start again at
 // random, and returns what it looked like.
 type chaos struct {
@@ -165,7 +215,7 @@ type chaos struct {
 
 func newChaos(b *bed, machines int) *chaos {
 	return &chaos{bed: b, begun: make([]int, machines), ended: make([]int, machines), failed: make([]int, machines), life: make([]int, machines),
-		kinds: []string{"read", "write", "pwrite", "call", "tell", "atomic", "list"}}
+		kinds: []string{"read", "write", "pwrite", "call", "tell", "atomic", "list", "groups"}}
 }
 
 // Errorf keeps what is wrong: rapid wants to hear it.
@@ -185,7 +235,7 @@ func (x *chaos) client(c *Co) {
 			x.Errorf("a coroutine of machine %d runs on behind its crash", m)
 		}
 		if err != nil {
-			if !errors.Is(err, ErrUnreachable) {
+			if !errors.Is(err, ErrUnreachable) && !errors.Is(err, ErrNoThreads) {
 				x.Errorf("machine %d to %d: %v", m, to, err)
 			}
 			x.failed[m]++
@@ -210,7 +260,12 @@ func TestCrashesAtRandom(t *testing.T) {
 			}
 		}
 		fc := fabric.Config{LossPPM: uint32(draw("loss", 0, 1) * 10_000), TornReads: true}
-		if rapid.Bool().Draw(r, "tcp") {
+		if rapid.Bool().Draw(r, "memory") {
+			if c.PerMachine == nil {
+				c.PerMachine = slices.Repeat([]int{threads}, machines)
+			}
+			c.PerMachine[machines-1] = 0
+		} else if rapid.Bool().Draw(r, "tcp") {
 			fc = vale(t)
 			c.Transport, c.SharedContext, c.ResendAfter = Datagrams, false, 100*sim.Microsecond
 		}
@@ -286,7 +341,7 @@ func (x *chaos) rest() {
 	before := append([]int(nil), x.ended...)
 	x.run(200 * sim.Microsecond)
 	for m := range x.life {
-		if x.cl.Up(m) && x.ended[m] == before[m] {
+		if x.cl.Up(m) && x.cl.Threads(m) > 0 && x.ended[m] == before[m] {
 			x.Errorf("machine %d does not get on: %v", m, x.cl.Waiting(3))
 		}
 	}

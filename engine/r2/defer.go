@@ -38,7 +38,7 @@ type Ticket struct {
 	starts uint32 // of the caller's machine
 	req    []byte
 
-	co    *Co // of a call of a thread to itself; nil: not waited for
+	group *Group // of a call of a thread to itself; nil: not waited for
 	reply *Reply
 
 	state  uint8
@@ -226,10 +226,10 @@ func (t *Ticket) finish(c *Co, reply []byte, start Time) {
 	switch {
 	case t.head.Kind == datagram.Passive:
 	case t.ch == nil:
-		t.reply.B = t.co.Buf(len(reply)).B
+		t.reply.B = t.group.co.Buf(len(reply)).B
 		copy(t.reply.B, reply)
 		w.Charge(w.CopyCost(len(reply)))
-		w.done(t.co, &t.stamp)
+		w.done(t.group, &t.stamp)
 	case t.Gone():
 	default:
 		if x := w.cl.watch; x != nil {
@@ -284,8 +284,8 @@ func (w *Worker) holds(j *job) bool {
 }
 
 // askSelf is callSelf of an rpc that may be deferred.
-func (c *Co) askSelf(rpc uint8, message []byte) *Reply {
-	w := c.w
+func (g *Group) askSelf(rpc uint8, message []byte) *Reply {
+	c, w := g.co, g.co.w
 	if c.index < 0 {
 		panic(fmt.Sprintf("r2: %s asks its own thread for %s at %d ps: a handler cannot wait for what may be deferred", c.Name(), w.cl.rpcs[rpc], c.Now()))
 	}
@@ -309,15 +309,15 @@ func (c *Co) askSelf(rpc uint8, message []byte) *Reply {
 		}
 		return nil
 	}
-	r := c.reply()
+	r := c.replies.Next()
 	if t == nil {
 		r.B = c.Buf(n).B
 		copy(r.B, w.answer[:n])
 		return r
 	}
-	t.co, t.reply = c, r
-	c.pending++
-	c.posted()
+	t.group, t.reply = g, r
+	g.pending++
+	g.posted()
 	return r
 }
 
@@ -337,7 +337,7 @@ func (w *Worker) sayNotYet(ch *channel, seq uint32, h datagram.Header) {
 // askAgain ends a request of which the server says that its answer takes long, and waits for that with a
 // new one.
 func (w *Worker) askAgain(ch *channel, seq uint32, k *call) {
-	if seq != ch.oldest && ch.next-ch.oldest >= RequestWindow {
+	if seq != ch.Oldest && ch.Full() {
 		return // the next repetition will do it
 	}
 	if rto := ch.rto; rto != nil && rto.Doublings > 0 {
@@ -346,7 +346,7 @@ func (w *Worker) askAgain(ch *channel, seq uint32, k *call) {
 	was, rpc := *k, w.cl.rpcOf(k)
 	k.answered = true
 	ch.close(w)
-	next, k := ch.open()
+	next, k := ch.Begin()
 	w.cl.opened()
 	*k = was
 	k.message, k.rpc = w.messages.Take(againBytes), w.cl.again
@@ -394,11 +394,11 @@ func (cl *Cluster) later(after Time, k *call) Time {
 // retryWindowHead repeats the request that keeps back the window of a channel, if it may be deferred: the thread that
 // holds the lock that it waits for may be among those that are kept back.
 func (w *Worker) retryWindowHead(ch *channel) {
-	k := ch.call(ch.oldest)
+	k := ch.At(ch.Oldest)
 	first := ch.stalled == nil || len(*ch.stalled) == 0
 	if first && w.cl.defers[k.rpc] && !k.answered && k.tries < resendMax && ch.peer.mc.state == running {
 		k.tries++
 		k.sentAt = w.Local
-		w.request(ch, ch.oldest, k, true, true)
+		w.request(ch, ch.Oldest, k, true, true)
 	}
 }

@@ -53,7 +53,7 @@ func TestRegionSeesItsStoresAndOthersSeeThemAtOnce(t *testing.T) {
 	}
 	cpu := b.f.Machine(0).CPU
 	if took := done - begun; took < 10*sim.Microsecond+cpu.HTMCommit {
-		t.Errorf("it took %d ps, its 22,000 cycles are 10 us", took)
+		t.Errorf("it took %d ps, its 22,000 cycles are 10 µs", took)
 	}
 	if n := b.cl.HTMCounts(); n != (HTMCounts{Regions: 1, Commits: 1}) {
 		t.Errorf("counts %+v", n)

@@ -40,7 +40,7 @@ func (x *watch) posted(l *List, n int) {
 	c := l.co
 	for i := range n {
 		x.verbs.Posted(l.q.ID, l.q.Tail+uint32(i), VerbEvent{
-			Co: c.ID(), Phase: c.InPhase(), Op: l.wrs[i].Op, From: c.w.mc.id, To: l.to, Bytes: int(l.wrs[i].Len),
+			Co: c.ID(), Phase: c.InPhase(), Op: l.wrs[i].Op, From: c.w.mc.id, To: l.to, Bytes: int(l.wrs[i].Bytes()),
 			FromNIC: l.q.QP.NIC().Index, ToNIC: l.q.QP.Peer().Index,
 			Passive: l.es[n-1].Co&sendq.Waits == 0, Post: c.Now(),
 		})
@@ -51,7 +51,7 @@ func (x *watch) posted(l *List, n int) {
 func (x *watch) called(w *Worker, ch *channel, seq uint32, k *call) {
 	to := ch.peer.mc.id
 	v := VerbEvent{
-		Co: k.co.ID(), Phase: k.phase, Op: fabric.Send, RPC: w.cl.rpcOf(k), Call: idOf(w, to, seq), From: w.mc.id, To: to, Bytes: len(k.message),
+		Co: k.group.co.ID(), Phase: k.phase, Op: fabric.Send, RPC: w.cl.rpcOf(k), Call: idOf(w, to, seq), From: w.mc.id, To: to, Bytes: len(k.message),
 		FromNIC: w.home, ToNIC: ch.peer.home, Passive: k.passive, Post: k.posted, Done: w.Local,
 	}
 	if rest := v.Done - v.Post - k.stamp.Total(); !k.passive && k.tries == 0 && rest >= 0 {
@@ -69,6 +69,6 @@ func (x *watch) served(w *Worker, j *job, reply int, begin Time) {
 		return
 	}
 	o.Served(&ServiceEvent{
-		Call: idOf(j.ch.peer, w.mc.id, j.seq), Co: k.co.ID(), Machine: w.mc.id, Thread: w.thread, RPC: j.head.RPC, Reply: reply, Begin: begin, End: w.Local,
+		Call: idOf(j.ch.peer, w.mc.id, j.seq), Co: k.group.co.ID(), Machine: w.mc.id, Thread: w.thread, RPC: j.head.RPC, Reply: reply, Begin: begin, End: w.Local,
 	})
 }

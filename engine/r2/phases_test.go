@@ -1,6 +1,10 @@
 package r2
 
-import "drtmx/engine/metrics"
+import (
+	"fmt"
+
+	"drtmx/engine/metrics"
+)
 
 // Phases for the requests of tests.
 var (
@@ -11,4 +15,9 @@ var (
 )
 
 // handle installs a handler under an id that a test chooses.
-func (cl *Cluster) handle(id uint8, h Handler) { cl.handlers[id] = h }
+func (cl *Cluster) handle(id uint8, h Handler) {
+	for n := len(cl.rpcs); n <= int(id); n++ {
+		cl.rpcs = append(cl.rpcs, fmt.Sprintf("test.%d", n))
+	}
+	cl.handlers[id] = h
+}

@@ -2,7 +2,6 @@ package r2
 
 import (
 	"fmt"
-	"unsafe"
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2/core"
@@ -11,14 +10,6 @@ import (
 
 // queuePair is a queue pair with its send queue.
 type queuePair = sendq.Pair
-
-// waiter is the coroutine that waits for a work request, by its id; nil: none.
-func (cl *Cluster) waiter(id uint64) *Co {
-	if n, ok := sendq.Waiter(id); ok {
-		return cl.hints[n].co
-	}
-	return nil
-}
 
 // append adds a work request, for a coroutine if it waits.
 func (w *Worker) append(q *queuePair, wr *fabric.SendWR, e sendq.Entry, c *Co) {
@@ -62,11 +53,7 @@ func (w *Worker) confirm(q *queuePair, cqe *fabric.CQE) {
 			x.verbs.Completed(x.observer, q.ID, q.Head-1, w.Local, own)
 		}
 		if e.Co&sendq.Waits != 0 {
-			c := w.cl.waiter(cqe.ID)
-			if q.Head != at+1 { // it was lost with its completion queue
-				c = w.co(e.Co)
-			}
-			w.done(c, &cqe.Stamp)
+			w.done(w.waiter(e, cqe.ID, q.Head == at+1), &cqe.Stamp)
 		}
 	}
 	if q.Pend != nil {
@@ -81,13 +68,14 @@ func (w *Worker) failed(q *queuePair, e *sendq.Entry, cqe *fabric.CQE) {
 		w.severed(e, cqe)
 		return
 	}
-	c := w.co(e.Co)
 	err := fmt.Errorf("r2: %v on machine %d thread %d: %v", cqe.Op, w.mc.id, w.thread, cqe.Status)
-	switch {
-	case c == nil:
+	if cqe.Segment > 0 {
+		err = fmt.Errorf("%w in segment %d of its gather list", err, cqe.Segment)
+	}
+	if g := w.group(e.Co); g != nil {
+		g.fail(err)
+	} else {
 		w.cl.Fail(err)
-	case c.err == nil:
-		c.err = err
 	}
 }
 
@@ -95,24 +83,28 @@ func (w *Worker) failed(q *queuePair, e *sendq.Entry, cqe *fabric.CQE) {
 // and only the last is waited for.
 type List struct {
 	co  *Co
+	g   *Group
 	q   *queuePair
 	wrs [listMax]fabric.SendWR
 	es  [listMax]sendq.Entry
 	n   int
-	to  int
+
+	segments []fabric.Segment // of its gather lists
+	to       int
 }
 
 const listMax = sendq.ListMax
 
 // List starts a chain towards the machine of at. atomic says that it has
 // atomics in it, which go through the home RNIC of their address.
-func (c *Co) List(at Loc, atomic bool) *List {
+func (g *Group) List(at Loc, atomic bool) *List {
+	c := g.co
 	c.alone("a one-sided request")
 	l := &c.w.cl.list
 	if l.n != 0 {
 		panic("r2: a list is open; post it first")
 	}
-	l.co, l.q, l.to = c, c.w.to(at, atomic), at.Machine
+	l.co, l.g, l.q, l.to = c, g, c.w.to(at, atomic), at.Machine
 	return l
 }
 
@@ -120,16 +112,14 @@ func (l *List) add(wr fabric.SendWR, buffer int16) {
 	if l.n == listMax {
 		panic("r2: list too long")
 	}
-	l.wrs[l.n], l.es[l.n] = wr, sendq.Entry{Co: l.co.short(), Buffer: buffer}
+	l.wrs[l.n], l.es[l.n] = wr, sendq.Entry{Co: l.g.short(), Buffer: buffer}
 	l.n++
 }
 
 // Read adds a READ of n bytes.
 func (l *List) Read(at Loc, n int) Buf {
 	b := l.co.Buf(n)
-	if n > 0 {
-		l.co.w.cl.hints[l.co.ID()].data = unsafe.Pointer(&b.B[0])
-	}
+	l.co.w.cl.hints[l.co.ID()].Data(b.B)
 	l.add(fabric.SendWR{Op: fabric.Read, Local: b.Addr, LKey: l.co.w.lkey, Len: uint32(n), Remote: at.Addr, RKey: at.RKey}, -1)
 	return b
 }
@@ -143,6 +133,28 @@ func (l *List) Write(at Loc, b []byte) {
 	inline := len(b) <= w.HW.MaxInline
 	w.stored(addr, len(b), inline)
 	l.add(fabric.SendWR{Op: fabric.Write, Inline: inline, Local: addr, LKey: w.lkey, Len: uint32(len(b)), Remote: at.Addr, RKey: at.RKey}, slot)
+}
+
+// WriteFrom adds a WRITE of parts, one behind the other, which the RNIC gathers where they are: they belong to it until the request
+// is complete. A part of the coroutine's scratch memory is Co.Part's; of other memory, the segment has that region's local key.
+func (l *List) WriteFrom(at Loc, parts []fabric.Segment) { l.gather(fabric.Write, at, parts) }
+
+// ReadInto adds a READ of as many bytes as the parts have, into them.
+func (l *List) ReadInto(at Loc, parts []fabric.Segment) { l.gather(fabric.Read, at, parts) }
+
+func (l *List) gather(op fabric.Opcode, at Loc, parts []fabric.Segment) {
+	wr := fabric.SendWR{Op: op, Remote: at.Addr, RKey: at.RKey}
+	if len(parts) > 0 {
+		n := len(l.segments)
+		l.segments = append(l.segments, parts[1:]...)
+		wr.Local, wr.LKey, wr.Len, wr.Further = parts[0].Local, parts[0].LKey, parts[0].Len, l.segments[n:]
+	}
+	l.add(wr, -1)
+}
+
+// Part is a buffer as a part of a WriteFrom or ReadInto.
+func (c *Co) Part(b Buf) fabric.Segment {
+	return fabric.Segment{Local: b.Addr, LKey: c.w.lkey, Len: uint32(len(b.B))}
 }
 
 // CAS adds a compare-and-swap; the previous value is in the buffer.
@@ -164,7 +176,7 @@ func (l *List) Post() {
 	c, w, q := l.co, l.co.w, l.q
 	core.Outside(&c.Program, "a request")
 	n := l.n
-	l.n = 0
+	l.n, l.segments = 0, l.segments[:0]
 	if q == nil {
 		l.refuse(n)
 		return
@@ -177,7 +189,7 @@ func (l *List) Post() {
 	} else {
 		l.wrs[last].Signaled = true
 		l.es[last].Co |= sendq.Waits
-		c.pending++
+		l.g.pending++
 	}
 	if x := w.cl.watch; x != nil {
 		x.posted(l, n)
@@ -189,48 +201,46 @@ func (l *List) Post() {
 		core.FenceStreams(&c.Program)
 	}
 	w.pairs.Post(q, c.mode.Doorbell)
-	c.posted()
+	l.g.posted()
 }
 
 // refuse is Post where the NICs have no RDMA: Wait returns the error.
 func (l *List) refuse(n int) {
-	c, w := l.co, l.co.w
+	w := l.co.w
 	for i := range n {
 		if e := &l.es[i]; e.Buffer >= 0 {
 			w.buffers.Free(e.Buffer)
 		}
 	}
-	if c.err == nil {
-		c.err = fmt.Errorf("r2: %v from machine %d to machine %d: the NICs of profile %s have no RDMA; use Call", l.wrs[0].Op, w.mc.id, l.to, w.cl.fab.Profile().Name)
-	}
+	l.g.fail(fmt.Errorf("r2: %v from machine %d to machine %d: the NICs of profile %s have no RDMA; use Call", l.wrs[0].Op, w.mc.id, l.to, w.cl.fab.Profile().Name))
 }
 
 // Read posts a READ of n bytes, valid in the buffer after Wait.
-func (c *Co) Read(at Loc, n int) Buf {
-	l := c.List(at, false)
+func (g *Group) Read(at Loc, n int) Buf {
+	l := g.List(at, false)
 	b := l.Read(at, n)
 	l.Post()
 	return b
 }
 
 // Write posts a WRITE of b.
-func (c *Co) Write(at Loc, b []byte) {
-	l := c.List(at, false)
+func (g *Group) Write(at Loc, b []byte) {
+	l := g.List(at, false)
 	l.Write(at, b)
 	l.Post()
 }
 
 // CAS posts a compare-and-swap of the 8 bytes at at.
-func (c *Co) CAS(at Loc, old, new uint64) Buf {
-	l := c.List(at, true)
+func (g *Group) CAS(at Loc, old, new uint64) Buf {
+	l := g.List(at, true)
 	b := l.CAS(at, old, new)
 	l.Post()
 	return b
 }
 
 // FAA posts a fetch-and-add on the 8 bytes at at.
-func (c *Co) FAA(at Loc, delta uint64) Buf {
-	l := c.List(at, true)
+func (g *Group) FAA(at Loc, delta uint64) Buf {
+	l := g.List(at, true)
 	b := l.FAA(at, delta)
 	l.Post()
 	return b

@@ -44,7 +44,12 @@ func newBed(t *testing.T, machines int, c Config, fc fabric.Config) *bed {
 		b.base = append(b.base, a)
 		b.rkey = append(b.rkey, mem.Register(a, regionBytes, host.LocalWrite|host.RemoteRead|host.RemoteWrite|host.RemoteAtomic).RKey)
 	}
-	t.Cleanup(b.s.Close)
+	t.Cleanup(func() {
+		b.s.Close()
+		if err := b.f.Close(); err != nil { // its address space, of which many tests take much
+			t.Error(err)
+		}
+	})
 	return b
 }
 
@@ -251,7 +256,7 @@ func TestReceiptsOfAServer(t *testing.T) {
 		})
 		b.run(200 * sim.Microsecond)
 		if served < 500 { // of a thread that never waits for a receipt for long
-			t.Errorf("%d machines: %d requests in 200 us", machines, served)
+			t.Errorf("%d machines: %d requests in 200 µs", machines, served)
 		}
 	}
 }
@@ -382,7 +387,7 @@ func TestBreakdownCoversTheWholeTime(t *testing.T) {
 		t.Fatalf("milestones add up to %d ps of %d", sum, took)
 	}
 	if slept := spent[metrics.Backoff][metrics.Asleep]; slept != 2*sim.Microsecond {
-		t.Errorf("asleep for %d ps of 2 us", slept)
+		t.Errorf("asleep for %d ps of 2 µs", slept)
 	}
 	if spent[phaseLock][metrics.Handler] < 200*1_000_000/2200 || spent[phaseExecution][metrics.Handler] != 0 {
 		t.Errorf("handler time %d ps in lock, %d in execution", spent[phaseLock][metrics.Handler], spent[phaseExecution][metrics.Handler])

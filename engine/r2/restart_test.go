@@ -154,7 +154,7 @@ func TestCrashInAStall(t *testing.T) {
 	busy := b.cl.BusyPS(0, 0)
 	b.crash(0)
 	if crashed := b.cl.BusyPS(0, 0); busy < 4*sim.Microsecond || crashed != busy {
-		t.Errorf("busy for %d ps of 5 us, after the crash for %d", busy, crashed)
+		t.Errorf("busy for %d ps of 5 µs, after the crash for %d", busy, crashed)
 	}
 	b.run(5 * sim.Microsecond)
 	if down := b.cl.BusyPS(0, 0); down != busy {

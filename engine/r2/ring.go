@@ -44,7 +44,7 @@ func (cl *Cluster) openRings() error {
 	}
 	for _, w := range cl.workers {
 		for _, ch := range w.out {
-			if ch.peer.mc != w.mc {
+			if ch != nil && ch.peer.mc != w.mc {
 				ch.peer.channel(w.ud.QP.Address()) // a thread that hears of w has one
 			}
 		}
@@ -208,8 +208,8 @@ func (w *Worker) message(ch *channel, h datagram.Header, payload []byte) {
 // awaited is the oldest request whose reply has not come, of those whose replies come in turn: the ones
 // that may be deferred are answered by datagrams.
 func (cl *Cluster) awaited(ch *channel) (seq uint32, open bool) {
-	for seq = ch.oldest; seq != ch.next; seq++ {
-		if k := ch.call(seq); !k.answered && !k.passive && !cl.defers[k.rpc] {
+	for seq = ch.Oldest; seq != ch.Next; seq++ {
+		if k := ch.At(seq); !k.answered && !k.passive && !cl.defers[k.rpc] {
 			return seq, true
 		}
 	}

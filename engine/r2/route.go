@@ -24,7 +24,8 @@ func (c *Co) Route(at Loc, home bool) Route {
 }
 
 // ListVia starts a chain that goes by a route of this thread.
-func (c *Co) ListVia(r Route) *List {
+func (g *Group) ListVia(r Route) *List {
+	c := g.co
 	l := &c.w.cl.list
 	switch {
 	case l.n != 0:
@@ -32,7 +33,7 @@ func (c *Co) ListVia(r Route) *List {
 	case r.q != nil && c.w.cl.pairs.All.Number(r.q.ID) != r.q:
 		panic(fmt.Sprintf("r2: route by queue pair %d of another cluster", r.q.ID))
 	}
-	l.co, l.q, l.to = c, r.q, r.machine
+	l.co, l.g, l.q, l.to = c, g, r.q, r.machine
 	return l
 }
 

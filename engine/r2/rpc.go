@@ -1,6 +1,7 @@
 package r2
 
 import (
+	"errors"
 	"fmt"
 
 	"drtmx/engine/fabric"
@@ -34,28 +35,40 @@ func (cl *Cluster) MaxPayload() int { return cl.cfg.MaxRequest - datagram.Header
 func (cl *Cluster) MaxReply() int { return cl.cfg.MaxReply - datagram.HeaderBytes }
 
 // Call sends a request to the same thread of a machine. The reply is valid
-// after Wait; a passive call has none and returns nil.
-func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
-	c.alone("Call")
-	return c.CallThread(m, c.w.peerWorker(m).thread, rpc, req)
+// after Wait; a passive call has none and returns nil. Of a memory node Wait
+// returns ErrNoThreads.
+func (g *Group) Call(m int, rpc uint8, req []byte) *Reply {
+	g.co.alone("Call")
+	thread := 0
+	if peer := g.co.w.peerWorker(m); peer != nil {
+		thread = peer.thread
+	}
+	return g.CallThread(m, thread, rpc, req)
 }
 
+// ErrNoThreads is in the error of an RPC to a memory node.
+var ErrNoThreads = errors.New("the machine has no threads, so it serves no RPCs; use one-sided requests")
+
 // CallThread is Call of a certain thread.
-func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
+func (g *Group) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
+	c, w := g.co, g.co.w
 	c.alone("Call")
-	w := c.w
 	core.Outside(&c.Program, "a request")
 	if len(req) > w.cl.MaxPayload() {
-		c.err = fmt.Errorf("r2: rpc %d with %d bytes, at most %d fit a message", rpc, len(req), w.cl.MaxPayload())
-		return c.reply()
+		g.err = fmt.Errorf("r2: rpc %d with %d bytes, at most %d fit a message", rpc, len(req), w.cl.MaxPayload())
+		return c.replies.Next()
+	}
+	if w.out[m] == nil {
+		g.fail(fmt.Errorf("r2: rpc %s from machine %d to machine %d: %w", w.cl.rpcs[rpc], w.mc.id, m, ErrNoThreads))
+		return c.replies.Next()
 	}
 	ch := w.towards(m, thread)
 	if ch.peer == w {
-		return c.callSelf(rpc, req)
+		return g.callSelf(rpc, req)
 	}
 	message := w.messages.Take(len(req))
 	copy(message, req) // before a wait: req may be the caller's for this moment only
-	for ch.next-ch.oldest >= RequestWindow {
+	for ch.Full() {
 		w.retryWindowHead(ch)
 		ch.stall(c)
 		c.park()
@@ -65,15 +78,15 @@ func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 		core.FenceStreams(&c.Program)
 		ch = w.towards(m, thread) // as above
 	}
-	seq, k := ch.open()
+	seq, k := ch.Begin()
 	w.cl.opened()
-	k.co, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt, k.tries, k.deferred = c, message, rpc, c.mode.Passive, false, c.InPhase(), w.Local, 0, 0
+	k.group, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt, k.tries, k.deferred = g, message, rpc, c.mode.Passive, false, c.InPhase(), w.Local, 0, 0
 	k.posted, k.sent, k.granted, k.got = w.Local, 0, 0, 0
 	var r *Reply
 	if !k.passive {
-		r = c.reply()
+		r = c.replies.Next()
 		k.reply, k.stamp = r, metrics.Stamp{}
-		c.pending++
+		g.pending++
 	} else {
 		w.unconfirmed++
 	}
@@ -86,18 +99,18 @@ func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 		x.called(w, ch, seq, k)
 	}
 	w.startTick()
-	c.posted()
+	g.posted()
 	return r
 }
 
 // callSelf is a call from a thread to itself: a procedure call.
-func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
-	w := c.w
+func (g *Group) callSelf(rpc uint8, req []byte) *Reply {
+	c, w := g.co, g.co.w
 	w.Charge(w.CPU.Dispatch)
 	message := w.messages.Take(len(req)) // the handler may wait, and req be used by others
 	copy(message, req)
 	if w.cl.defers[rpc] {
-		return c.askSelf(rpc, message)
+		return g.askSelf(rpc, message)
 	}
 	defer w.messages.Give(message)
 	c.serves = true
@@ -110,7 +123,7 @@ func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
 		}
 		return nil
 	}
-	r := c.reply()
+	r := c.replies.Next()
 	r.B = c.Buf(n).B
 	copy(r.B, w.answer[:n])
 	return r
@@ -139,7 +152,7 @@ func (w *Worker) request(ch *channel, seq uint32, k *call, batched, again bool) 
 }
 
 func (w *Worker) requestHeader(ch *channel, seq uint32, k *call) datagram.Header {
-	h := datagram.Header{Kind: datagram.Request, RPC: k.rpc, Coroutine: k.co.tag(), Seq: seq, Lag: seq - ch.oldest}
+	h := datagram.Header{Kind: datagram.Request, RPC: k.rpc, Coroutine: k.group.co.tag(), Seq: seq, Lag: seq - ch.Oldest}
 	if k.passive {
 		h.Kind = datagram.Passive
 	}
@@ -236,7 +249,7 @@ func (w *Worker) answered(ch *channel, h datagram.Header, payload []byte, back *
 		return
 	}
 	w.rtos.Heard(ch.rto, k.tries, h.Lag != answeredLate, w.Local-k.sentAt)
-	k.reply.B = k.co.Buf(len(payload)).B
+	k.reply.B = k.group.co.Buf(len(payload)).B
 	copy(k.reply.B, payload)
 	w.Charge(w.CopyCost(len(payload)))
 	w.finish(ch, seq, k, back)
@@ -249,7 +262,7 @@ func (w *Worker) finish(ch *channel, seq uint32, k *call, back *metrics.Stamp) {
 	if x := w.cl.watch; x != nil {
 		x.called(w, ch, seq, k)
 	}
-	w.done(k.co, &k.stamp)
+	w.done(k.group, &k.stamp)
 	ch.close(w)
 }
 
@@ -322,10 +335,10 @@ func (w *Worker) observe(j *job, cqe *fabric.CQE) {
 // asking is the caller's end of a request; nil: it no longer waits.
 func (w *Worker) asking(ch *channel, seq uint32) *call {
 	mine := ch.peer.towards(w.mc.id, w.thread)
-	if int32(seq-mine.oldest) < 0 || int32(mine.next-seq) <= 0 {
+	if !mine.Has(seq) {
 		return nil
 	}
-	return mine.call(seq)
+	return mine.At(seq)
 }
 
 // serve is the handler's program.
@@ -426,7 +439,7 @@ func (w *Worker) release() {
 		return
 	}
 	for _, c := range w.held {
-		w.ready.push(c)
+		w.ready.Push(c)
 	}
 	w.held = w.held[:0]
 }
@@ -435,7 +448,7 @@ func (w *Worker) release() {
 // receipts itself, or for whatever comes. When a request is held, a peer owes it as
 // many as that.
 func (w *Worker) flushReceipts() {
-	if w.owing == 0 || len(w.held) == 0 && (w.ready.len() > 0 || w.pairs.CQ.Len() > 0) {
+	if w.owing == 0 || len(w.held) == 0 && (w.ready.Len() > 0 || w.pairs.CQ.Len() > 0) {
 		return
 	}
 	for _, ch := range w.chans {
@@ -490,12 +503,12 @@ func (w *Worker) tick() {
 	}
 	w.ticking = false
 	for _, ch := range w.chans {
-		open := ch.next != ch.oldest
+		open := ch.Any()
 		if !open && ch.owed == 0 {
 			continue
 		}
 		w.startTick()
-		if k := ch.call(ch.oldest); open && now-k.sentAt >= w.cl.later(w.rtos.After(ch.rto), k) ||
+		if k := ch.At(ch.Oldest); open && now-k.sentAt >= w.cl.later(w.rtos.After(ch.rto), k) ||
 			ch.owed > 0 && now-ch.owedSince >= w.cl.cfg.ResendAfter/4 {
 			w.tickDue = true
 		}
@@ -517,8 +530,8 @@ func (w *Worker) retransmit() {
 			continue
 		}
 		after := w.rtos.After(ch.rto)
-		for s := ch.oldest; s != ch.next && room; s++ {
-			k := ch.call(s)
+		for s := ch.Oldest; s != ch.Next && room; s++ {
+			k := ch.At(s)
 			if k.answered || w.Local-k.sentAt < w.cl.later(after, k) {
 				continue
 			}

@@ -15,14 +15,14 @@ func TestRTOBehindARepetition(t *testing.T) {
 	w := &Worker{cl: &Cluster{}, rtos: datagram.RTOs{Least: 200 * us}}
 	ch := newChannel(&Worker{})
 	for i := range 4 {
-		_, k := ch.open()
+		_, k := ch.Begin()
 		*k = call{passive: true, sentAt: Time(i) * us}
 		w.unconfirmed++
 	}
 	w.rtos.Shared = datagram.RTO{Mean: 10 * us, Deviation: us}
 	w.Local = 250 * us
-	ch.rto = w.rtos.Overdue(ch.rto, ch.call(1).sentAt, w.Local)
-	ch.call(1).tries = 1
+	ch.rto = w.rtos.Overdue(ch.rto, ch.At(1).sentAt, w.Local)
+	ch.At(1).tries = 1
 	ch.acknowledge(w, 1)
 	mean := ch.rto.Mean
 	if mean <= 10*us {
@@ -31,7 +31,7 @@ func TestRTOBehindARepetition(t *testing.T) {
 	ch.rto.Doublings = 3
 	ch.acknowledge(w, 4)
 	if ch.rto.Mean != mean || ch.rto.Doublings != 0 {
-		t.Errorf("a mean of %d us and %d doublings behind the repetition, want %d us and none", ch.rto.Mean/us, ch.rto.Doublings, mean/us)
+		t.Errorf("a mean of %d µs and %d doublings behind the repetition, want %d µs and none", ch.rto.Mean/us, ch.rto.Doublings, mean/us)
 	}
 }
 

@@ -90,15 +90,13 @@ func (w *Worker) goesOn(ch *channel, k *call, first bool) {
 
 // awaits is the open request that a message of the server is about; nil: there is none.
 func (ch *channel) awaits(low uint32) (uint32, *call) {
-	seq := datagram.Near(ch.oldest, low)
-	if int32(seq-ch.oldest) < 0 || int32(ch.next-seq) <= 0 {
-		return seq, nil
+	seq := datagram.Near(ch.Oldest, low)
+	if ch.Has(seq) {
+		if k := ch.At(seq); !k.answered {
+			return seq, k
+		}
 	}
-	k := ch.call(seq)
-	if k.answered {
-		return seq, nil
-	}
-	return seq, k
+	return seq, nil
 }
 
 // answeredInPart takes a segment of a reply.
@@ -110,7 +108,7 @@ func (w *Worker) answeredInPart(ch *channel, h datagram.Header, b []byte, back *
 	}
 	w.goesOn(ch, k, k.got == 0 && h.Lag != answeredLate)
 	if k.got == 0 {
-		k.reply.B = k.co.Buf(h.Size).B
+		k.reply.B = k.group.co.Buf(h.Size).B
 	}
 	data := b[datagram.SegmentHead:]
 	copy(w.cl.whole.Segment(k.reply.B, k.got), data)

@@ -167,7 +167,7 @@ func TestSegmentsOutOfPlaceAreCaught(t *testing.T) {
 
 // All ask everybody for the largest replies at once: each finds its RECVs, so nothing is repeated.
 func TestLongRepliesFindRecvs(t *testing.T) {
-	c := Config{PerMachine: []int{2, 2, 2}, Coroutines: 8, MaxReply: 256 << 10}
+	c := Config{PerMachine: []int{2, 2, 2}, Coroutines: 8, MaxReply: 126 << 10}
 	b := newBed(t, 3, c, fabric.Config{})
 	long := content(1, b.cl.MaxReply())
 	b.cl.handle(3, func(_ *Co, _ Peer, _, rep []byte) int { return copy(rep, long) })
@@ -209,7 +209,7 @@ func TestLongRepliesFindRecvs(t *testing.T) {
 
 // Where RECVs are few, long replies take their turns: what finds none is repeated, and all come.
 func TestLongRepliesWithFewRecvs(t *testing.T) {
-	c := Config{PerMachine: []int{1, 1, 1}, Coroutines: 6, MaxRequest: 60_000, MaxReply: 200_000, RecvDepth: []int{12, 12, 12}}
+	c := Config{PerMachine: []int{1, 1, 1}, Coroutines: 6, MaxRequest: 60_000, MaxReply: 120_000, RecvDepth: []int{12, 12, 12}}
 	wrong, _, n := longRun(t, c, fabric.Config{}, 6, 500*sim.Millisecond, nil, anySize)
 	for _, s := range wrong {
 		t.Error(s)
@@ -218,7 +218,7 @@ func TestLongRepliesWithFewRecvs(t *testing.T) {
 		t.Error("every datagram found a RECV")
 	}
 	per := 4096 - datagram.HeaderBytes - datagram.SegmentHead
-	if least, sends := uint64(3*6*6*130_000/per), n.Posted[fabric.Send]; sends > 6*least {
+	if least, sends := uint64(3*6*6*90_000/per), n.Posted[fabric.Send]; sends > 6*least {
 		t.Errorf("%d datagrams for what some %d carry", sends, least)
 	}
 }
@@ -228,7 +228,7 @@ func TestLongRepliesWithFewRecvs(t *testing.T) {
 func TestCrashInTheMiddleOfLongMessages(t *testing.T) {
 	for _, victim := range []int{0, 1} {
 		for at := 2 * sim.Microsecond; at < 60*sim.Microsecond; at += 7 * sim.Microsecond {
-			b := newBed(t, 2, Config{Threads: 1, Coroutines: 2, MaxRequest: 100_000, MaxReply: 200_000}, fabric.Config{})
+			b := newBed(t, 2, Config{Threads: 1, Coroutines: 2, MaxRequest: 100_000, MaxReply: 120_000}, fabric.Config{})
 			lives := map[uint64]int{}
 			b.cl.handle(3, func(_ *Co, _ Peer, req, rep []byte) int {
 				id := binary.LittleEndian.Uint64(req)
@@ -236,7 +236,7 @@ func TestCrashInTheMiddleOfLongMessages(t *testing.T) {
 				if !bytes.Equal(req, content(id, 90_000)) {
 					t.Errorf("request %x came with other bytes", id)
 				}
-				return copy(rep, content(^id, 190_000))
+				return copy(rep, content(^id, 110_000))
 			})
 			answered, lost, id := 0, 0, uint64(0)
 			for range 2 {
@@ -251,7 +251,7 @@ func TestCrashInTheMiddleOfLongMessages(t *testing.T) {
 						case errors.Is(err, ErrUnreachable):
 							lost++
 							co.Sleep(20 * sim.Microsecond)
-						case err != nil || !bytes.Equal(r.B, content(^mine, 190_000)):
+						case err != nil || !bytes.Equal(r.B, content(^mine, 110_000)):
 							t.Errorf("reply to %d: %v", mine, err)
 						default:
 							answered++
@@ -315,7 +315,7 @@ func TestLongMessageLimits(t *testing.T) {
 
 // Long messages allocate nothing once their buffers are there.
 func TestLongMessagesAllocateNothing(t *testing.T) {
-	b := newBed(t, 2, Config{Threads: 1, Coroutines: 2, MaxRequest: 64 << 10, MaxReply: 256 << 10}, fabric.Config{})
+	b := newBed(t, 2, Config{Threads: 1, Coroutines: 2, MaxRequest: 64 << 10, MaxReply: 126 << 10}, fabric.Config{})
 	long := content(1, b.cl.MaxReply())
 	b.cl.handle(3, func(_ *Co, _ Peer, _, rep []byte) int { return copy(rep, long) })
 	n := 0

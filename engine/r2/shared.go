@@ -74,7 +74,7 @@ func (c *Co) endSuspend() {
 	c.woke = true
 	if c.suspended {
 		c.suspended = false
-		c.w.ready.push(c)
+		c.w.ready.Push(c)
 	}
 }
 
@@ -140,6 +140,9 @@ type (
 	HTMLock   = core.HTMLock
 	HTMCounts = core.HTMCounts
 	Region    = core.Region
+
+	HTMOptions = core.HTMOptions
+	Memory     = core.Memory
 )
 
 // above is what cores ask of a cluster.

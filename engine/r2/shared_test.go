@@ -165,7 +165,7 @@ func TestWakeUpPreempts(t *testing.T) {
 		t.Errorf("%d times, late by up to %d ps", len(late), slices.Max(late))
 	}
 	if busy := sleeper.BusyPS(); busy > Time(len(late)+1)*2*sim.Microsecond {
-		t.Errorf("%d ps for %d times of 0.1 us", busy, len(late))
+		t.Errorf("%d ps for %d times of 0.1 µs", busy, len(late))
 	}
 	// With a large debt it does not: the worker goes on until its slice is over.
 	greedy := b.cl.SpawnShared(0, 0, "trainer", func(c *Co) {
@@ -214,7 +214,7 @@ func TestWakesAreNotLost(t *testing.T) {
 	})
 	b.run(50 * sim.Microsecond)
 	if done != 1 || b.cl.SharedAtWork() != 1 || b.cl.Quiet() {
-		t.Errorf("%d times in the first 50 us, %d threads at work", done, b.cl.SharedAtWork())
+		t.Errorf("%d times in the first 50 µs, %d threads at work", done, b.cl.SharedAtWork())
 	}
 	if s := b.cl.Waiting(9); !slices.ContainsFunc(s, func(l string) bool { return strings.HasPrefix(l, "m0.t0.trainer: ") }) {
 		t.Errorf("%q does not tell of the thread", s)

@@ -81,7 +81,7 @@ func TestSoftirqTakesFromPollingInVain(t *testing.T) {
 	}
 	w := b.cl.machines[1].workers[0]
 	if busy := b.cl.BusyPS(1, 0) - before; w.Local > b.s.Now() || busy != 100*sim.Microsecond {
-		t.Errorf("busy for %d ps of 50 interrupts of 2 us, local time %d at %d", busy, w.Local, b.s.Now())
+		t.Errorf("busy for %d ps of 50 interrupts of 2 µs, local time %d at %d", busy, w.Local, b.s.Now())
 	}
 	if hw.Interrupted(1, sim.Microsecond) || w.Local > b.s.Now() {
 		t.Error("nobody runs on core 1")
@@ -117,7 +117,7 @@ func TestSoftirqIsTakenFromASharedThread(t *testing.T) {
 	}
 	b.run(200 * sim.Microsecond)
 	if took != 121*sim.Microsecond {
-		t.Errorf("100 us of work took %d ps with 3 interrupts of 7 us", took)
+		t.Errorf("100 µs of work took %d ps with 3 interrupts of 7 µs", took)
 	}
 	if interrupted(at, sim.Microsecond) {
 		t.Error("the thread is suspended, its core is free")

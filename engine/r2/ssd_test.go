@@ -113,7 +113,7 @@ func TestGroupCommit(t *testing.T) {
 	if all < 10*one || waited < wait || waited > 3*wait {
 		t.Errorf("together: %d records durable, each after %d ps; one at a time %d after %d", all, waited, one, wait)
 	}
-	t.Logf("%d records in 20 ms after %d us each; alone %d after %d us", all, waited/sim.Microsecond, one, wait/sim.Microsecond)
+	t.Logf("%d records in 20 ms after %d µs each; alone %d after %d µs", all, waited/sim.Microsecond, one, wait/sim.Microsecond)
 }
 
 // Wherever a crash comes, what is left is a prefix of what was appended with all in it that was
@@ -151,7 +151,7 @@ func TestCrashLeavesAPrefix(t *testing.T) {
 			}
 		})
 		for range 3 {
-			b.run(Time(rapid.IntRange(1, 1500).Draw(r, "us")) * sim.Microsecond)
+			b.run(Time(rapid.IntRange(1, 1500).Draw(r, "µs")) * sim.Microsecond)
 			before, whole := f.Durable(), append([]byte(nil), all...)
 			if err := b.cl.Crash(0); err != nil {
 				t.Fatal(err)

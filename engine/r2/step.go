@@ -14,13 +14,13 @@ import (
 func (c *Co) Steps(step func() (goesOn bool)) {
 	c.alone("Steps")
 	h := &c.w.cl.hints[c.ID()]
-	proc := h.proc
-	c.step, h.proc = step, nil
+	proc := h.Proc
+	c.step, h.Proc = step, nil
 	if step() {
 		core.Park(&c.Program)
 	}
 	c.step = nil
-	c.w.cl.hints[c.ID()].proc = proc // h is of before coroutines that were started meanwhile
+	c.w.cl.hints[c.ID()].Proc = proc // h is of before coroutines that were started meanwhile
 }
 
 // StepWait begins the wait that the next step ends. False: nothing is under way, and Steps shall return.
@@ -35,12 +35,6 @@ func (c *Co) StepWait() (goesOn bool) {
 
 // Passes says that Gate would not hold the coroutine now.
 func (c *Co) Passes() bool { return !c.w.cl.gateShut && c.index < c.w.cl.active && !c.w.reserved }
-
-// wait says that the coroutine waits for what it posted.
-func (c *Co) wait() {
-	account.Trip(&c.Account)
-	c.waiting = true
-}
 
 // leave is what ends the coroutine's time on the core.
 func (c *Co) leave() {

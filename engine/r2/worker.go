@@ -3,11 +3,10 @@ package r2
 import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/host"
-	"drtmx/engine/metrics"
-	"drtmx/engine/r2/account"
 	"drtmx/engine/r2/core"
 	"drtmx/engine/r2/datagram"
 	"drtmx/engine/r2/queuepair"
+	"drtmx/engine/r2/ready"
 	"drtmx/engine/r2/registered"
 	"drtmx/engine/r2/sendq"
 	"drtmx/engine/sim"
@@ -27,7 +26,7 @@ type Worker struct {
 	pairs   queuepair.Set
 	batch   []fabric.CQE // polled, see keep
 	next    int          // in batch
-	ready   fifo
+	ready   ready.Queue[Co]
 	until   int    // in ready: what this turn runs
 	running bool   // this turn has come to the ready coroutines
 	machine int    // number of mc, without its line
@@ -45,8 +44,9 @@ type Worker struct {
 	id         int // in the cluster
 	home       int // its socket's RNIC
 	cos        []*Co
-	background int // of these, coroutines of SpawnBackground
-	job        job // that the handler works on
+	groups     []*Group // of these, but for group 0 of each
+	background int      // of these, coroutines of SpawnBackground
+	job        job      // that the handler works on
 
 	buffers  registered.Memory
 	refill   []fabric.RecvWR
@@ -75,7 +75,7 @@ func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 	w.Init(cl.cores, mc.id, thread, cl.kWork, uint32(id), w.lookAround)
 	_, w.home = w.HW.Assign(thread)
 	w.pairs.Init(&cl.pairs, &w.Core, mc.id, thread, w.rand)
-	w.ready.init(cl.cfg.Coroutines + 1)
+	w.ready.Init(cl.cfg.Coroutines + 1)
 	w.refill = make([]fabric.RecvWR, 0, min(cl.cfg.PollBatch, w.recvDepth()))
 	w.answer = make([]byte, cl.MaxReply())
 	w.begin(0)
@@ -231,10 +231,10 @@ func (w *Worker) work() {
 		}
 	}
 	if !w.running {
-		w.running, w.until = true, w.ready.tail
+		w.running, w.until = true, w.ready.Tail
 	}
-	for w.ready.head < w.until {
-		c := w.ready.pop()
+	for w.ready.Head < w.until {
+		c := w.ready.Pop()
 		w.Charge(w.CPU.CoroutineSwitch)
 		c.woken()
 		if w.resume(c); w.Current != nil {
@@ -244,21 +244,10 @@ func (w *Worker) work() {
 	w.running = false
 }
 
-// co is the coroutine of a send-queue entry, nil for none; see Co.short.
-func (w *Worker) co(short uint16) *Co {
-	switch short &^= sendq.Waits | sendq.Passive; short {
-	case 0:
-		return nil
-	case shortHandler:
-		return w.handler
-	}
-	return w.cos[short-1]
-}
-
 // rest plans the next turn: at once if there is something to do, else when
 // something arrives.
 func (w *Worker) rest() {
-	if w.ready.len() > 0 || w.tickDue || w.mailed || w.pairs.CQ.Len() > 0 || w.spins() {
+	if w.ready.Len() > 0 || w.tickDue || w.mailed || w.pairs.CQ.Len() > 0 || w.spins() {
 		w.Schedule(w.Local)
 		return
 	}
@@ -269,7 +258,7 @@ func (w *Worker) rest() {
 
 // makeReady queues a coroutine and wakes its worker.
 func (w *Worker) makeReady(c *Co) {
-	w.ready.push(c)
+	w.ready.Push(c)
 	w.wake()
 }
 
@@ -280,48 +269,4 @@ func (w *Worker) complete(cqe *fabric.CQE) {
 		return
 	}
 	w.confirm(w.cl.pairs.All.Of(cqe.ID), cqe)
-}
-
-// done tells a coroutine that one of the requests it waits for is complete.
-func (w *Worker) done(c *Co, stamp *metrics.Stamp) {
-	c.pending--
-	if c.pending == 0 && c.waiting {
-		c.waiting = false
-		account.Attribute(&c.Account, stamp)
-		w.ready.push(c)
-	}
-}
-
-// fifo is a growing ring of coroutines.
-type fifo struct {
-	buf        []*Co
-	head, tail int
-}
-
-func (f *fifo) init(n int) {
-	size := 8
-	for size < n {
-		size *= 2
-	}
-	f.buf = make([]*Co, size)
-}
-
-func (f *fifo) len() int { return f.tail - f.head }
-
-func (f *fifo) push(c *Co) {
-	if f.len() == len(f.buf) {
-		old := f.buf
-		f.buf = make([]*Co, 2*len(old))
-		for i := f.head; i < f.tail; i++ {
-			f.buf[i&(len(f.buf)-1)] = old[i&(len(old)-1)]
-		}
-	}
-	f.buf[f.tail&(len(f.buf)-1)] = c
-	f.tail++
-}
-
-func (f *fifo) pop() *Co {
-	c := f.buf[f.head&(len(f.buf)-1)]
-	f.head++
-	return c
 }

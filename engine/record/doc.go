@@ -2,7 +2,7 @@
 // backups when it changes: rows with their lock word and sequence, and ring-buffer log entries.
 //
 // Everything here is bytes and arithmetic. Nothing reads a clock, posts a verb or charges a cycle;
-// engine/kv puts rows somewhere, and engine/occ and engine/replication move them.
+// engine/kv puts rows somewhere, and engine/protocol/occ and engine/replication move them.
 //
 // # Rows
 //

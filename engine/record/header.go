@@ -58,6 +58,10 @@ func (h Header) Value(row []byte) []byte { return row[h.Bytes:] }
 // StampOf is the stamp of a row.
 func (h Header) StampOf(row []byte) uint64 { return binary.LittleEndian.Uint64(row[h.Stamp:]) }
 
+// StampAt is the stamp whose bytes begin b, SetStamp puts it there.
+func (h Header) StampAt(b []byte) uint64         { return binary.LittleEndian.Uint64(b) }
+func (h Header) SetStamp(b []byte, stamp uint64) { binary.LittleEndian.PutUint64(b, stamp) }
+
 // Init makes a row of zeros one that holds a record from the start.
 func (h Header) Init(row []byte) { binary.LittleEndian.PutUint64(row[h.Stamp:], h.Initial) }
 

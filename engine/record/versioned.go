@@ -16,7 +16,19 @@ import "encoding/binary"
 //
 // A deleted record leaves a tombstone, whose version has a stamp as others have, until no snapshot can ask for what was there
 // before it. Sequences of live records have a counter of 2, 6, 10, ..., those of tombstones 4, 8, ...
-var Versioned = Header{Bytes: 40, Stamp: 32, Initial: InitialSeq, Own: 24, Step: 4, Tuple: 8, Chain: 16, Version: 24}
+var Versioned = Header{
+	Bytes: VersionedBytes, Stamp: VersionedSeqOffset, Initial: InitialSeq, Own: VersionOffset, Step: 4,
+	Tuple: TupleOffset, Chain: ChainOffset, Version: VersionOffset,
+}
+
+// Where its words are, as numbers that a compiler knows.
+const (
+	TupleOffset        = 8
+	ChainOffset        = 16
+	VersionOffset      = 24
+	VersionedSeqOffset = 32
+	VersionedBytes     = 40
+)
 
 // Tomb reports whether the row of a versioned table holds a tombstone.
 func Tomb(seq uint64) bool { return seq&2 == 0 && seq&counterMask > 1 }

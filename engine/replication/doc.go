@@ -1,17 +1,11 @@
-// Package replication keeps the backups of records: redo logs in ring buffers of the backups'
-// registered memory (thesis §4.3.4).
+// Package replication keeps the copies of records in step: what a scheme of logs is, and how copies are audited.
 //
-// Every backup machine of a written record gets the whole write set of a transaction in one entry,
-// in the ring that belongs to the transaction's thread in its memory. The transaction is committed
-// when all of them have it. A backup applies the entry to its replica when it is told to reclaim
-// the space; the receipt of that message gives the space in the ring back.
+// A protocol opens the Scheme that its database was given and has a Writer for each coroutine. A write set goes through it in this
+// order: Begin forgets the attempt before; Add names the records, and Plan refuses, before anything is locked, what the scheme cannot carry; Append
+// sends, and where it returns nil the transaction may commit; Decide says whether it does; Reclaim gives the room in the logs back.
 //
-// A protocol plans an entry before it locks anything (Writer.Begin, Add, Plan), for an entry that
-// does not fit has to be refused then, sends it when it has validated (Send), and has it reclaimed
-// when the records are written back (Reclaim).
+// Schemes are parts, as protocols are: package redo has the rings of the thesis, package undo logs of what records were, and None keeps one copy.
+// Audit compares the copies of records at rest, whatever scheme kept them.
 //
-// The message that has an entry reclaimed names it: the backup has it in its ring (Reclaim). The released code
-// sends the write set once more there, and without passive ACK waits for the answers (ReclaimAndWait).
-//
-// Left out: recovery. A machine that fails takes what is in its rings with it.
+// Left out: recovery. A machine that fails takes what is in its logs with it.
 package replication

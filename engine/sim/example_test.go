@@ -17,20 +17,20 @@ func Example() {
 			for i := range 2 {
 				p.WakeAt(disk.Serve(s.Now(), 10*sim.Microsecond))
 				p.Park()
-				fmt.Printf("%2d us: request %d of %s\n", s.Now()/sim.Microsecond, i, name)
+				fmt.Printf("%2d µs: request %d of %s\n", s.Now()/sim.Microsecond, i, name)
 			}
 		}).WakeAt(0)
 	}
 	if err := s.Run(sim.Second); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Printf("the disk was busy for %d us\n", disk.Busy/sim.Microsecond)
+	fmt.Printf("the disk was busy for %d µs\n", disk.Busy/sim.Microsecond)
 	// Output:
-	// 10 us: request 0 of alice
-	// 20 us: request 0 of bob
-	// 30 us: request 1 of alice
-	// 40 us: request 1 of bob
-	// the disk was busy for 40 us
+	// 10 µs: request 0 of alice
+	// 20 µs: request 0 of bob
+	// 30 µs: request 1 of alice
+	// 40 µs: request 1 of bob
+	// the disk was busy for 40 µs
 }
 
 // A component registers a handler per kind of event and keeps its state in a

@@ -8,7 +8,7 @@ import (
 )
 
 // inLargePages is how much of its heap this process has asked for.
-var inLargePages struct {
+var inLargePages struct { // program: of its heap
 	sync.Mutex
 	bytes int64
 }

@@ -56,8 +56,10 @@ type Recovering interface {
 // Chooser stores have chosen what knobs left to them, and say why, by knob; nil: nothing was left to them.
 type Chooser interface{ Chosen() map[string]knob.Auto }
 
-// Explainer stores know why the servers had to answer most of what their clients looked up; "": they did not, or it is unknown.
-type Explainer interface{ WhyFallbacks() string }
+// Explainer stores add sentences to the section that their part has in a result, where its numbers need one.
+type Explainer interface {
+	Explain(part string, section map[string]any)
+}
 
 // KVClient is a coroutine's handle. Keys and values are of fixed length. An error is of the network or of the machine that
 // holds the key; a key that is missing, or is there already, is none.
@@ -133,6 +135,8 @@ type KVKind struct {
 	// Open makes one of its own, Indexes the ordered tables of transactions; nil: it is not for that. One of the two is there.
 	Open    func(cl *r2.Cluster, s KVSpec, v knob.Values) (KV, error)
 	Indexes func(cl *r2.Cluster, v knob.Values) (Indexes, error)
+	// Dated says that its indexes are DatedIndexes, so that snapshots can read them.
+	Dated bool
 	// OfIndexes are defaults of its knobs where it has indexes.
 	OfIndexes map[string]any
 	// Messages fits r2's messages to it, behind what the workload says of them; nil: it takes those.

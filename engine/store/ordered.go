@@ -10,17 +10,30 @@ import (
 // Ordered are the ordered key-value stores of a list, and how resolved values name one of them. The list may be empty.
 type Ordered []KVKind
 
+// OrderedKnob is the knob that names the store.
+const OrderedKnob = "store.ordered"
+
 // noKind is the value of the knob where the list is empty.
 const noKind = "none"
 
 // Of is the store of resolved values, nil if there is none.
 func (ks Ordered) Of(v knob.Values) *KVKind {
 	for i := range ks {
-		if ks[i].Name == v.Text("store.ordered") {
+		if ks[i].Name == v.Text(OrderedKnob) {
 			return &ks[i]
 		}
 	}
 	return nil
+}
+
+// Dated are those whose indexes snapshots can read.
+func (ks Ordered) Dated() (names []string) {
+	for i := range ks {
+		if ks[i].Dated {
+			names = append(names, ks[i].Name)
+		}
+	}
+	return names
 }
 
 // Rows are the knob that names the store, and those that the stores bring. A knob of several stores is that of the first. indexed
@@ -45,7 +58,7 @@ func (ks Ordered) Rows(load testbed.LoadOf, indexed []string) []knob.Row {
 		}
 		return names[0]
 	}
-	which := knob.Row{Knob: knob.Knob{Name: "store.ordered", Kind: knob.Choice, Default: first(func(k *KVKind) bool { return k.Open != nil }), Choices: names, Label: "Ordered store", Section: "3.1", Group: knob.Store,
+	which := knob.Row{Knob: knob.Knob{Name: OrderedKnob, Kind: knob.Choice, Default: first(func(k *KVKind) bool { return k.Open != nil }), Choices: names, Label: "Ordered store", Section: "3.1", Group: knob.Store,
 		Doc: "The ordered store that requests go to, or that the secondary indexes of transactions are in: " + docs + "."}, ByLoad: map[string]any{}, Inactive: func(v knob.Values) string { return unused(load(v)) }}
 	for _, w := range indexed {
 		which.ByLoad[w] = first(func(k *KVKind) bool { return k.Indexes != nil })
@@ -82,7 +95,7 @@ func adopt(r *knob.Row, users []string, load testbed.LoadOf) {
 		if why := unused(load(v)); why != "" {
 			return why
 		}
-		if name := v.Text("store.ordered"); !slices.Contains(users, name) {
+		if name := v.Text(OrderedKnob); !slices.Contains(users, name) {
 			return "store.ordered=" + name + " does not use it"
 		}
 		if own == nil {
@@ -113,16 +126,16 @@ func (ks Ordered) Valid(v knob.Values, load *testbed.Load) error {
 		return knob.Invalid("workload", load.Name, "use another workload", "its requests go to an ordered key-value store, and none is there")
 	}
 	if load.Ordered && k.Open == nil {
-		return knob.Invalid("store.ordered", k.Name, "use another store", "it is for the indexes of transactions alone")
+		return knob.Invalid(OrderedKnob, k.Name, "use another store", "it is for the indexes of transactions alone")
 	}
 	if load.Indexes && k.Indexes == nil {
-		return knob.Invalid("store.ordered", k.Name, "use another store, such as btree", "it does not serve the indexes of transactions")
+		return knob.Invalid(OrderedKnob, k.Name, "use another store, such as btree", "it does not serve the indexes of transactions")
 	}
 	if k.NoScan != "" && load.Scans != nil && load.Scans(v) {
-		return knob.Invalid("store.ordered", k.Name, "use another store, or a workload without scans", "it has no SCAN: %s", k.NoScan)
+		return knob.Invalid(OrderedKnob, k.Name, "use another store, or a workload without scans", "it has no SCAN: %s", k.NoScan)
 	}
 	if n := load.LongestKey(v); n > 0 && !k.RealKeys {
-		return knob.Invalid("store.ordered", k.Name, "use store.ordered=xstore, or workload.key_bytes=0", "its keys have 8 bytes, and those of the workload have different lengths, up to %d", n)
+		return knob.Invalid(OrderedKnob, k.Name, "use store.ordered=xstore, or workload.key_bytes=0", "its keys have 8 bytes, and those of the workload have different lengths, up to %d", n)
 	}
 	for _, rule := range k.Rules {
 		if err := rule(v); err != nil {

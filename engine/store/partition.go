@@ -1,6 +1,10 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+
+	"drtmx/engine/membership"
+)
 
 // Partition divides the keys of a table among the servers, machines 0 to Servers()-1. The keys that
 // a table has from the start are numbered within their server, in both directions, because blocks are
@@ -20,7 +24,12 @@ type Partition interface {
 // Placement says where the records of a table live.
 type Placement struct {
 	Partition Partition
-	Replicas  int // copies of each record, the primary included; the backups of server m are the next servers, in a ring
+	Replicas  int // copies of each record, the primary included
+}
+
+// Copies says which machine holds which copy.
+func (p Placement) Copies() membership.Placement {
+	return membership.Ring(p.Partition.Servers(), p.Replicas)
 }
 
 // Check reports a placement that cannot be.

@@ -15,6 +15,14 @@ type Kind interface {
 	Make(cl *r2.Cluster, s Spec, h record.Header, p Placement) (Table, error)
 	// Caches prepares the caches of all machines for tables of the kind. Each has a budget of so many bytes.
 	Caches(cl *r2.Cluster, tables []Table, bytes, seed uint64) (Caches, error)
+	// Needs is what it needs of memory.
+	Needs() Memory
+}
+
+// Memory are bytes beside the rows.
+type Memory struct {
+	Index int64 // of the host's, for each record, when all is touched
+	Entry int64 // of a client's cache, for each record that it knows; 0: none
 }
 
 // Configured is a Kind with knobs of its own.
@@ -95,6 +103,22 @@ type Search interface {
 	Next(c *r2.Co) (Location, State, error)
 }
 
+// Locate is where the record of a key is: looked up on the own machine, and on another searched step by step. found is false where there is
+// none.
+func Locate(c *r2.Co, t Table, key uint64) (at Location, found bool, err error) {
+	if t.Primary(key) == c.Machine() {
+		return t.LookupLocal(c, key)
+	}
+	for x := t.Search(c, key, nil); ; {
+		if err := c.Wait(); err != nil {
+			return Location{}, false, err
+		}
+		if at, state, err := x.Next(c); state != More {
+			return at, state == Found, err
+		}
+	}
+}
+
 // AnyVersion is that of a gap whose version is unknown.
 const AnyVersion = ^uint64(0)
 
@@ -159,6 +183,12 @@ type Table interface {
 	Audit(bad func(text string))
 	// Lines names the memory that accesses to a record go through, for caches that start warm.
 	Lines(key uint64, f func(machine int, a r2.Addr, n int))
+}
+
+// Mirrored is a Table whose clients know where backups have rows, and may write them.
+type Mirrored interface {
+	// CopyAt is where a machine, a backup of the record, has its copy of the row. ok is false if it has none.
+	CopyAt(machine int, key uint64, at Ref) (loc r2.Loc, ok bool)
 }
 
 // Placed is a Table that says where rows are, free of time.

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// SpeculativeLines is how many lines a core's hardware transaction can write: those
-// of its first-level data cache, 32 KB. What it reads is not limited: a line that
+// SpeculativeLines is how many lines a core's hardware transaction can write unless Limit says otherwise:
+// those of its first-level data cache, 32 KB. What it reads is not limited: a line that
 // leaves that cache stays watched further out.
 const SpeculativeLines = 32 << 10 / space.LineBytes
 
@@ -38,6 +38,11 @@ type Speculation struct {
 	views  []byte // what Load puts together of several lines
 	used   int    // of views
 	active bool
+
+	limit int      // lines that it can write
+	ways  uint16   // of them in one set; 0: any
+	sets  []uint16 // lines written, by set, if ways is not 0
+	over  bool     // a set had more
 }
 
 // speculative is a line of a transaction.
@@ -58,9 +63,26 @@ type speculations struct {
 // NewSpeculation makes the transactions of a core. hit is called when another one touches
 // a line of the transaction under way; it may end it.
 func (m *Machine) NewSpeculation(core int, hit func(Intruder)) *Speculation {
-	s := &Speculation{m: m, core: core, hit: hit}
+	s := &Speculation{m: m, core: core, hit: hit, limit: SpeculativeLines}
 	s.resize(64)
 	return s
+}
+
+// Limit is how many lines transactions can write from now on, and how many of one set of a cache of so many lines with
+// so many ways. 0 lines are SpeculativeLines, and 0 ways are all of them: where lines lie makes no difference.
+func (s *Speculation) Limit(lines, ways int) {
+	if lines == 0 {
+		lines = SpeculativeLines
+	}
+	if lines == s.limit && ways == int(s.ways) {
+		return
+	}
+	if lines < 1 || ways < 0 || ways > lines {
+		panic(fmt.Sprintf("fabric: a hardware transaction of %d lines and %d ways: at least one line, and no more ways than lines", lines, ways))
+	}
+	if s.limit, s.ways, s.sets = lines, uint16(ways), nil; ways > 0 {
+		s.sets = make([]uint16, lines/ways)
+	}
 }
 
 // Begin starts a transaction.
@@ -118,20 +140,24 @@ func (s *Speculation) view(n int) []byte {
 	return s.views[s.used-n : s.used : s.used]
 }
 
-// Store keeps b for the n bytes at a. Beyond SpeculativeLines lines it says false: the
+// Store keeps b for the n bytes at a. Beyond its Limit it says false: the
 // hardware has no room, and the program has to give the transaction up.
 func (s *Speculation) Store(a space.Addr, b []byte) bool {
 	s.used = 0
 	for len(b) > 0 {
 		x := &s.lines[s.enter(a>>space.LineShift, true)]
 		if x.written < 0 {
-			x.written = int32(len(s.data))
+			if x.written = int32(len(s.data)); s.ways > 0 {
+				set := &s.sets[x.line%space.Addr(len(s.sets))]
+				*set++
+				s.over = s.over || *set > s.ways
+			}
 			s.data = append(s.data, [space.LineBytes]byte(s.m.Mem.Bytes(a&^(space.LineBytes-1), space.LineBytes)))
 		}
 		n := copy(s.data[x.written][a%space.LineBytes:], b)
 		a, b = a+space.Addr(n), b[n:]
 	}
-	return len(s.data) <= SpeculativeLines
+	return len(s.data) <= s.limit && !s.over
 }
 
 // Each calls f with the address of each line that the transaction has read or written.
@@ -166,7 +192,11 @@ func (s *Speculation) End() {
 		x := &s.lines[i]
 		s.watch(x.line, -watchOf(x.written >= 0))
 		s.index[x.slot] = 0
+		if x.written >= 0 && s.ways > 0 {
+			s.sets[x.line%space.Addr(len(s.sets))] = 0
+		}
 	}
+	s.over = false
 	s.lines, s.data, s.used, s.active = s.lines[:0], s.data[:0], 0, false
 	i := slices.Index(p.live, s)
 	p.live = slices.Delete(p.live, i, i+1)

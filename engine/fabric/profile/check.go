@@ -51,6 +51,7 @@ var numberLimits = map[string]limits{
 	"nic.qp_contexts":             {min: 1, max: 1 << 20},
 	"nic.translations":            {min: 4, max: 1 << 20},
 	"nic.max_inline":              {min: 0, max: 1024},
+	"nic.sge_max":                 {min: 1, max: 255},
 	"nic.send_depth":              {min: 1, max: 32768},
 	"nic.recv_depth":              {min: 1, max: 32768},
 	"nic.outstanding":             {min: 1, max: 128},

@@ -119,6 +119,7 @@ type NICNumbers struct {
 
 	BlueFlame   Number `yaml:"blueflame" unit:"bytes" rdma:"only"`
 	MaxInline   Number `yaml:"max_inline" unit:"bytes" rdma:"only"`
+	SGEMax      Number `yaml:"sge_max" unit:"count" rdma:"only"`
 	SendDepth   Number `yaml:"send_depth" unit:"count"`
 	RecvDepth   Number `yaml:"recv_depth" unit:"count"`
 	Outstanding Number `yaml:"outstanding" unit:"count" rdma:"only"`
@@ -278,7 +279,7 @@ func Load(name string) (*Profile, error) {
 }
 
 // loaded are the profiles that have been read: to parse one takes as long as to run a small system.
-var loaded = struct {
+var loaded = struct { // program: of its files
 	sync.Mutex
 	by map[string]*Profile
 }{by: map[string]*Profile{}}

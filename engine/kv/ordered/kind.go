@@ -11,4 +11,5 @@ var Kind = store.KVKind{
 	Name:    "btree",
 	Doc:     "B+trees that their server's CPU works on, reached by RPC, for the indexes of transactions",
 	Indexes: func(cl *r2.Cluster, _ knob.Values) (store.Indexes, error) { return NewService(cl), nil },
+	Dated:   true,
 }

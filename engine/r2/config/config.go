@@ -3,6 +3,7 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -32,7 +33,7 @@ const (
 // Config sizes the framework. The zero value of a field means its default.
 type Config struct {
 	Threads       int       // worker threads per machine, one per core; default all cores
-	PerMachine    []int     // threads of each machine, where they differ; overrides Threads
+	PerMachine    []int     // threads of each machine, where they differ; overrides Threads. A machine with 0 is a memory node
 	Coroutines    int       // coroutines per thread that Spawn may be called for; sizes queues; default 8
 	EmulatedNodes int       // RC queue pairs as in a cluster of this size (thesis §2.2.4); default the machines
 	RandomQP      bool      // choose among the emulated queue pairs at random (§2.2.4) instead of round robin (§4.4.2)
@@ -123,9 +124,12 @@ func (c Config) RecvDepths(threads []int, each, burst int) []int {
 func RecvDepths(threads []int, each, burst int) []int {
 	depths := make([]int, len(threads))
 	for m, own := range threads {
+		if own == 0 { // no thread sends to a memory node
+			continue
+		}
 		senders, each := 0, each
 		for _, n := range threads {
-			senders += (n + own - 1) / max(own, 1)
+			senders += (n + own - 1) / own
 		}
 		if senders > len(threads) {
 			each = burst
@@ -141,6 +145,8 @@ func (c *Config) Check(f *fabric.Fabric) error {
 	switch {
 	case c.PerMachine != nil && len(c.PerMachine) != f.Machines():
 		return fmt.Errorf("r2: threads given for %d machines, the fabric has %d", len(c.PerMachine), f.Machines())
+	case c.PerMachine != nil && slices.Max(c.PerMachine) < 1:
+		return errors.New("r2: no machine has threads: give at least one some")
 	case most-datagram.HeaderBytes > datagram.MaxSize:
 		return fmt.Errorf("r2: messages of %d bytes, at most %d", most, datagram.MaxSize+datagram.HeaderBytes)
 	case c.MaxMessage < most && c.MaxMessage < space.LineBytes:
@@ -149,6 +155,27 @@ func (c *Config) Check(f *fabric.Fabric) error {
 		return fmt.Errorf("r2: RECVs given for %d machines, the fabric has %d", len(c.RecvDepth), f.Machines())
 	case f.TCP() != nil && (c.Transport != Datagrams || c.SharedContext):
 		return fmt.Errorf("r2: RPC by WRITE and driver contexts are of RNICs, and those of profile %s have no RDMA; leave Transport and SharedContext alone", f.Profile().Name)
+	}
+	return c.checkThreads(f)
+}
+
+// ThreadsOf is the number of threads of a machine.
+func (c *Config) ThreadsOf(m int) int {
+	if c.PerMachine != nil {
+		return c.PerMachine[m]
+	}
+	return c.Threads
+}
+
+// checkThreads refuses threads without a core of their own, and machines that nothing can reach.
+func (c *Config) checkThreads(f *fabric.Fabric) error {
+	for m := range f.Machines() {
+		switch n, cores := c.ThreadsOf(m), f.Machine(m).Cores(); {
+		case n < 0 || n > cores:
+			return fmt.Errorf("r2: %d threads on machine %d, it has %d cores", n, m, cores)
+		case n == 0 && f.TCP() != nil:
+			return fmt.Errorf("r2: machine %d has no threads, and the NICs of profile %s have no RDMA: nothing could reach it; give it threads", m, f.Profile().Name)
+		}
 	}
 	return nil
 }

@@ -33,11 +33,14 @@
 //     somewhat more often than on hardware.
 //   - After 10 conflicts, as in the original's code, or at once after more lines written than the 512 of a
 //     32 KB cache, the body runs under a lock that all regions have read: taking it ends them. Its
-//     stores are then made one after the other, and remote READs see halves.
+//     stores are then made one after the other, and remote READs see halves. TryHTM has other numbers (HTMOptions), ways of
+//     the cache's sets, and no lock where the caller has a way of its own.
+//   - A Region and a Program are both a Memory: an index is searched by the same code inside a region and outside.
 //   - A thread that loses its core to another one loses its region too.
 //   - A region that was hit waits a random time, which doubles, before it runs again.
 //   - A region reads any number of lines (on hardware those that leave the first-level cache stay watched
-//     further out, with false conflicts), and interrupts, page faults and evictions for want of ways end none.
+//     further out, with false conflicts), and interrupts and page faults end none, nor do, unless HTMOptions.Ways says so,
+//     evictions for want of ways.
 //   - Touch, TouchDMA and Flush conflict with nothing, nor do messages that a worker polls: private
 //     structures and buffers are not in regions.
 //

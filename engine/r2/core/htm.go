@@ -24,14 +24,30 @@ type HTMCounts struct {
 	Fallbacks uint64 // bodies run under the fallback lock
 }
 
-const (
-	// htmConflicts is how many conflicts a region has before its body runs under the lock: max_abort_conflict
-	// of the RTM scope in the repository SJTU-IPADS/xstore. Where it tries once more after a lack of room, we do not.
-	htmConflicts = 10
+// HTMOptions say how a region is tried, and on which cache. The zero value is what HTM does.
+type HTMOptions struct {
+	// Retries is how many conflicts a region has before it falls back. 0: 10, max_abort_conflict of the RTM scope in the repository
+	// SJTU-IPADS/xstore. Where that tries once more after a lack of room, we do not. Fewer than 0: the first conflict is the last.
+	Retries int
+	// Lines is how many lines it can write. 0: 512, a first-level data cache of 32 KB.
+	Lines int
+	// Ways is how many written lines of one set of that cache fit: 8 on the thesis's processors. 0: as many as there are Lines, wherever
+	// they lie.
+	Ways int
+}
 
-	// htmRefusals bounds how often in a row a body ends itself.
-	htmRefusals = 1 << 20
-)
+// htmConflicts is HTMOptions.Retries unless told.
+const htmConflicts = 10
+
+// htmRefusals bounds how often in a row a body ends itself.
+const htmRefusals = 1 << 20
+
+func (o HTMOptions) retries() int {
+	if o.Retries == 0 {
+		return htmConflicts
+	}
+	return max(o.Retries, 1)
+}
 
 // Region is a run of a body: as a hardware transaction, or under the fallback lock.
 // It is valid in the body only.
@@ -71,17 +87,25 @@ const bySwitch = host.ByCore + 1
 //
 // body must be a function of what it loads, and must reset what it sets outside: it may run
 // several times. It may use nothing but the Region: it cannot post, wait or sleep.
-func (p *Program) HTM(l *HTMLock, body func(t *Region)) {
-	w := p.w
+func (p *Program) HTM(l *HTMLock, body func(t *Region)) { p.TryHTM(HTMOptions{}, l, body) }
+
+// TryHTM is HTM with options. Without a lock (nil) nothing is fallen back to: after so many conflicts, or more stores than fit, it
+// returns false, and nothing has happened; what to do then is the caller's. With a lock it returns true.
+func (p *Program) TryHTM(o HTMOptions, l *HTMLock, body func(t *Region)) (done bool) {
+	w, retries := p.w, o.retries()
 	t := w.region
 	if t == nil {
 		t = Watch(w, nil)
 	}
 	Outside(p, "a region")
 	t.p = p
+	t.s.Limit(o.Lines, o.Ways)
 	for conflicts, refusals := 0, 0; ; {
-		if conflicts < htmConflicts {
+		if conflicts < retries {
 			t.try(l, body)
+		} else if l == nil {
+			t.state = noRegion
+			return false
 		} else if t.fallBack(l, body); t.given {
 			conflicts = 0
 		}
@@ -92,13 +116,13 @@ func (p *Program) HTM(l *HTMLock, body func(t *Region)) {
 			}
 			t.letOthers()
 		case t.full:
-			conflicts = htmConflicts
+			conflicts = retries
 		case t.state == hit:
 			conflicts++
 			p.backOff(conflicts)
 		default:
 			t.state = noRegion
-			return
+			return true
 		}
 	}
 }
@@ -138,7 +162,7 @@ func (t *Region) try(l *HTMLock, body func(t *Region)) {
 		counts.Regions++
 		t.begin(inBody)
 		t.s.Begin()
-		if t.Load64(l.Addr) == 0 {
+		if l == nil || t.Load64(l.Addr) == 0 {
 			break
 		}
 		counts.LockTaken++
@@ -304,6 +328,14 @@ func (t *Region) Store(a Addr, b []byte) {
 func (t *Region) Store64(a Addr, v uint64) {
 	binary.LittleEndian.PutUint64(t.word[:], v)
 	t.Store(a, t.word[:])
+}
+
+// LocalCAS is a compare-and-swap among the region's loads and stores. One that finds another value only reads.
+func (t *Region) LocalCAS(a Addr, old, new uint64) (prev uint64) {
+	if prev = t.Load64(a); prev == old {
+		t.Store64(a, new)
+	}
+	return prev
 }
 
 // Compute charges cycles of the core.

@@ -302,3 +302,22 @@ func (p *Program) Beyond() (before bool) {
 
 // Back ends what Beyond has begun.
 func (p *Program) Back(before bool) { p.flat = before }
+
+// Memory is memory as a program sees it: a coroutine's own loads and stores, or those of a region of hardware transactional memory. So
+// code that searches or changes a structure in it, an index say, need not know whether it runs inside a region.
+type Memory interface {
+	// Load is a view of n bytes: as long as another one does not write, or until the region's next store.
+	Load(a Addr, n int) []byte
+	Load64(a Addr) uint64
+	Store(a Addr, b []byte)
+	Store64(a Addr, v uint64)
+	// LocalCAS is atomic among CPUs, not with RNIC atomics.
+	LocalCAS(a Addr, old, new uint64) (prev uint64)
+	// Compute charges cycles of the core.
+	Compute(cycles int)
+}
+
+var (
+	_ Memory = (*Program)(nil)
+	_ Memory = (*Region)(nil)
+)

@@ -15,7 +15,7 @@ func TestRTO(t *testing.T) {
 	want := func(what string, least, most Time) {
 		t.Helper()
 		if got := s.After(nil); got < least*us || got > most*us {
-			t.Errorf("%d us %s, want %d to %d", got/us, what, least, most)
+			t.Errorf("%d µs %s, want %d to %d", got/us, what, least, most)
 		}
 	}
 	want("at first", 200, 200)
@@ -44,24 +44,24 @@ func TestRTODoubles(t *testing.T) {
 	}{{200, 0, 400}, {250, 50, 400}, {600, 200, 800}, {700, 300, 800}, {1400, 600, 1600}} {
 		own = s.Overdue(own, step.sent*us, step.at*us)
 		if got := s.After(own); got != step.want*us {
-			t.Errorf("%d us at %d, when a request sent at %d was overdue, want %d", got/us, step.at, step.sent, step.want)
+			t.Errorf("%d µs at %d, when a request sent at %d was overdue, want %d", got/us, step.at, step.sent, step.want)
 		}
 	}
 	s.Heard(own, 1, true, 10*us)
 	if got := s.After(own); got != 1600*us {
-		t.Errorf("%d us when a repetition is answered", got/us)
+		t.Errorf("%d µs when a repetition is answered", got/us)
 	}
 	if got := s.After(nil); got != 200*us {
-		t.Errorf("%d us on another channel", got/us)
+		t.Errorf("%d µs on another channel", got/us)
 	}
 	s.Heard(own, 0, true, 10*us)
 	if got := s.After(own); got != 200*us {
-		t.Errorf("%d us when a request is answered at once", got/us)
+		t.Errorf("%d µs when a request is answered at once", got/us)
 	}
 	for range 100 {
 		own = s.Overdue(own, 1400*us, 1400*us)
 	}
 	if got := s.After(own); got != MaxBackoff*200*us {
-		t.Errorf("%d us at most", got/us)
+		t.Errorf("%d µs at most", got/us)
 	}
 }

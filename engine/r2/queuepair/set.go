@@ -89,24 +89,25 @@ func (s *Set) Complete(m int) bool {
 	return !s.sys.RDMA || s.toMachine(m)[s.sys.PerMachine-1] != nil
 }
 
-// Connect makes one RC queue pair to a thread of a machine. Its far end is one of that thread's if shared, else no thread's.
-func (s *Set) Connect(peer *Set, shared bool) error {
+// Connect makes one RC queue pair to a machine. Its far end is one of a thread's if peer is not nil; else it is the machine's own, and
+// no thread there sees it.
+func (s *Set) Connect(machine int, peer *Set) error {
 	mine, err := s.create(s.NIC(), s.CQ)
 	if err != nil {
 		return err
 	}
 	q := s.sys.All.Add(mine, s.sys.Depth)
-	nic, cq := peer.NIC(), peer.CQ
-	if !shared {
-		nics := peer.core.HW.NICs
-		nic, cq = nics[min(s.home, len(nics)-1)], nil
+	nics := s.sys.Fab.Machine(machine).NICs
+	nic, cq := nics[min(s.home, len(nics)-1)], (*fabric.CQ)(nil)
+	if peer != nil {
+		nic, cq = peer.NIC(), peer.CQ
 	}
 	far, err := s.create(nic, cq)
 	if err != nil {
 		return err
 	}
-	s.joined(peer.machine, q)
-	if shared {
+	s.joined(machine, q)
+	if peer != nil {
 		peer.joined(s.machine, s.sys.All.Add(far, s.sys.Depth))
 	}
 	return fabric.Connect(mine, far)

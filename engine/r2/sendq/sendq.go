@@ -50,7 +50,10 @@ type Pair struct {
 }
 
 // Pending are the work requests of a queue pair that wait for the doorbell.
-type Pending struct{ WRs []fabric.SendWR }
+type Pending struct {
+	WRs      []fabric.SendWR
+	segments []fabric.Segment // of their gather lists
+}
 
 // Pairs are the queue pairs of a cluster, by id.
 type Pairs struct {
@@ -134,6 +137,11 @@ func (s *Pairs) Append(q *Pair, wr *fabric.SendWR, e Entry, co uint32, scarce bo
 		q.QP.AheadPost()
 	}
 	q.Pend.WRs = append(q.Pend.WRs, *wr)
+	if len(wr.Further) > 0 { // the list is the caller's again
+		n := len(q.Pend.segments)
+		q.Pend.segments = append(q.Pend.segments, wr.Further...)
+		q.Pend.WRs[len(q.Pend.WRs)-1].Further = q.Pend.segments[n:]
+	}
 }
 
 func (s *Pairs) pending() *Pending {
@@ -148,6 +156,7 @@ func (s *Pairs) pending() *Pending {
 
 // Rung says that nothing of a queue pair waits for the doorbell. The next queue pair takes the list while it is in the host's cache.
 func (s *Pairs) Rung(q *Pair) {
+	q.Pend.segments = q.Pend.segments[:0]
 	s.spare = append(s.spare, q.Pend)
 	q.Pend = nil
 }

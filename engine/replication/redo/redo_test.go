@@ -1,4 +1,4 @@
-package replication
+package redo
 
 import (
 	"encoding/binary"
@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/replication"
 	"drtmx/engine/sim"
 	"drtmx/engine/store"
 )
@@ -33,7 +34,7 @@ type bed struct {
 	left  int // coroutines that run
 }
 
-func open(t *testing.T, hw fabric.Config, r r2.Config, o Options) *bed {
+func newBed(t *testing.T, hw fabric.Config, r r2.Config, o replication.Options) *bed {
 	t.Helper()
 	b := &bed{T: t, s: sim.New(sim.Options{Seed: 1})}
 	hw.Machines, hw.TornReads = machines, true
@@ -58,7 +59,7 @@ func open(t *testing.T, hw fabric.Config, r r2.Config, o Options) *bed {
 	o.Servers = machines
 	o.Store = func(uint8) store.Table { return b.table }
 	o.Note = func(a history.Anomaly) { b.notes = append(b.notes, a.Text) }
-	if b.logs, err = Open(b.cl, o); err != nil {
+	if b.logs, err = openLogs(b.cl, o); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -69,8 +70,8 @@ func (b *bed) spawn(machine, thread int, body func(c *r2.Co, w *Writer)) {
 	b.left++
 	b.cl.Spawn(machine, thread, func(c *r2.Co) {
 		c.Phase(metrics.PhaseOther, waits)
-		w := b.logs.Writer(c)
-		body(c, &w)
+		w := b.logs.Writer(c).(*Writer)
+		body(c, w)
 		b.left--
 	})
 }
@@ -126,15 +127,15 @@ func (b *bed) want(key, seq uint64) {
 }
 
 // send sends an entry.
-func send(w *Writer, byRPC bool, updates ...record.Update) error {
-	w.Begin()
+func send(w *Writer, how replication.Reclaiming, byRPC bool, updates ...record.Update) error {
+	w.Begin(how)
 	for _, u := range updates {
 		w.Add(int(u.Key%machines), u)
 	}
 	if err := w.Plan(byRPC); err != nil {
 		return err
 	}
-	return w.Send(byRPC)
+	return w.Append(byRPC)
 }
 
 // Modes of a phase whose answers are waited for, and of one whose receipts come by themselves.
@@ -144,38 +145,39 @@ var (
 )
 
 // reclaim has the backups apply an entry, as protocols do.
-func (b *bed) reclaim(c *r2.Co, w *Writer, resend, wait bool) {
-	if wait {
-		if err := w.ReclaimAndWait(); err != nil {
-			b.Error(err)
-		}
-		return
+func (b *bed) reclaim(c *r2.Co, w *Writer) {
+	if !w.Awaited() {
+		c.Phase(replication.Reclaim, passive)
 	}
-	c.Phase(Reclaim, passive)
-	w.Reclaim(resend)
+	if err := w.Reclaim(); err != nil {
+		b.Error(err)
+	}
 	c.Phase(metrics.PhaseOther, waits)
 }
 
 // ways are how entries are sent, and how backups are told to apply them.
-var ways = []struct{ byRPC, resend, wait bool }{{false, false, false}, {true, false, false}, {false, true, false}, {true, true, true}}
+var ways = []struct {
+	byRPC bool
+	how   replication.Reclaiming
+}{{false, replication.Background}, {true, replication.Background}, {false, replication.Resent}, {true, replication.Awaited}}
 
-// When Send returns, each backup of each record has the whole entry in its ring, and none has applied it. When it was told to, all have.
+// When Append returns, each backup of each record has the whole entry in its ring, and none has applied it. When it was told to, all have.
 func TestBackupsHaveWhatIsSent(t *testing.T) {
 	for _, x := range ways {
 		t.Run(fmt.Sprintf("%+v", x), func(t *testing.T) {
-			b := open(t, fabric.Config{}, r2.Config{Threads: 1}, Options{Replicas: 3})
+			b := newBed(t, fabric.Config{}, r2.Config{Threads: 1}, replication.Options{Replicas: 3})
 			b.spawn(0, 0, func(c *r2.Co, w *Writer) {
-				if err := send(w, x.byRPC, update(0, 10), update(1, 10), update(3, 12)); err != nil {
+				if err := send(w, x.how, x.byRPC, update(0, 10), update(1, 10), update(3, 12)); err != nil {
 					t.Error(err)
 				}
-				w.Check()
+				w.check()
 				if n := b.logs.Unreclaimed(); n != 3 {
 					t.Errorf("%d entries are open, want one on each machine, for each is a backup of one of the records", n)
 				}
 				for _, key := range []uint64{0, 1, 3} {
 					b.want(key, 2)
 				}
-				b.reclaim(c, w, x.resend, x.wait)
+				b.reclaim(c, w)
 			})
 			b.run()
 			b.want(0, 10)
@@ -191,17 +193,17 @@ func TestBackupsHaveWhatIsSent(t *testing.T) {
 
 // Entries of two machines come to a backup in the other order: the older one changes nothing.
 func TestOlderEntryComesLate(t *testing.T) {
-	b := open(t, fabric.Config{}, r2.Config{Threads: 1}, Options{Replicas: 3})
+	b := newBed(t, fabric.Config{}, r2.Config{Threads: 1}, replication.Options{Replicas: 3})
 	for m, seq := range []uint64{10, 12} {
 		b.spawn(m, 0, func(c *r2.Co, w *Writer) {
-			if err := send(w, false, update(0, seq)); err != nil {
+			if err := send(w, replication.Background, false, update(0, seq)); err != nil {
 				t.Error(err)
 			}
 			if m == 0 {
 				c.Sleep(50 * sim.Microsecond)
 				b.want(0, 12)
 			}
-			b.reclaim(c, w, false, false)
+			b.reclaim(c, w)
 		})
 	}
 	b.run()
@@ -214,7 +216,7 @@ func TestRingsWrap(t *testing.T) {
 	for _, x := range ways {
 		t.Run(fmt.Sprintf("%+v", x), func(t *testing.T) {
 			const coroutines, rounds = 6, 30
-			b := open(t, fabric.Config{}, r2.Config{Threads: 2, Coroutines: coroutines}, Options{Replicas: 3, RingBytes: 2 * record.MaxEntryBytes, EntryBytes: 1500})
+			b := newBed(t, fabric.Config{}, r2.Config{Threads: 2, Coroutines: coroutines}, replication.Options{Replicas: 3, Choice: replication.Choice{Bytes: 2 * record.MaxEntryBytes}, Costs: replication.Costs{EntryBytes: 1500}})
 			last := map[uint64]uint64{}
 			next := uint64(10)
 			for m := range machines {
@@ -225,11 +227,11 @@ func TestRingsWrap(t *testing.T) {
 								key := c.Rand().Uint64n(keys)
 								next += 2
 								last[key] = max(last[key], next)
-								if err := send(w, x.byRPC, update(key, next)); err != nil {
+								if err := send(w, x.how, x.byRPC, update(key, next)); err != nil {
 									t.Error(err)
 								}
-								w.Check()
-								b.reclaim(c, w, x.resend, x.wait)
+								w.check()
+								b.reclaim(c, w)
 							}
 						})
 					}
@@ -251,7 +253,7 @@ func TestRingsWrap(t *testing.T) {
 
 // One datagram of ten is lost: reclaims are lost and come again, and so do their receipts. Each gives its room back once.
 func TestReclaimsAreLostAndRepeated(t *testing.T) {
-	b := open(t, fabric.Config{LossPPM: 100_000}, r2.Config{Threads: 1, Coroutines: 4}, Options{Replicas: 3})
+	b := newBed(t, fabric.Config{LossPPM: 100_000}, r2.Config{Threads: 1, Coroutines: 4}, replication.Options{Replicas: 3})
 	last := map[uint64]uint64{}
 	next := uint64(10)
 	for m := range machines {
@@ -261,10 +263,10 @@ func TestReclaimsAreLostAndRepeated(t *testing.T) {
 					key := c.Rand().Uint64n(keys)
 					next += 2
 					last[key] = max(last[key], next)
-					if err := send(w, false, update(key, next)); err != nil {
+					if err := send(w, replication.Background, false, update(key, next)); err != nil {
 						t.Error(err)
 					}
-					b.reclaim(c, w, false, false)
+					b.reclaim(c, w)
 				}
 			})
 		}
@@ -280,10 +282,10 @@ func TestReclaimsAreLostAndRepeated(t *testing.T) {
 
 // What does not fit into a ring or a message is refused before anything is sent, and a record without backups needs no entry.
 func TestPlan(t *testing.T) {
-	b := open(t, fabric.Config{}, r2.Config{Threads: 1}, Options{Replicas: 3})
+	b := newBed(t, fabric.Config{}, r2.Config{Threads: 1}, replication.Options{Replicas: 3})
 	b.spawn(0, 0, func(c *r2.Co, w *Writer) {
 		for _, byRPC := range []bool{false, true} {
-			w.Begin()
+			w.Begin(replication.Background)
 			u := update(0, 10)
 			u.Value = make([]byte, record.MaxEntryBytes)
 			w.Add(0, u)
@@ -296,9 +298,9 @@ func TestPlan(t *testing.T) {
 	if got := b.logs.Backups(1); len(got) != 2 || got[0] != 2 || got[1] != 0 {
 		t.Errorf("the backups of machine 1 are %v, want 2 and 0", got)
 	}
-	alone := open(t, fabric.Config{}, r2.Config{Threads: 1}, Options{Replicas: 1})
+	alone := newBed(t, fabric.Config{}, r2.Config{Threads: 1}, replication.Options{Replicas: 1})
 	alone.spawn(0, 0, func(c *r2.Co, w *Writer) {
-		w.Begin()
+		w.Begin(replication.Background)
 		w.Add(0, update(0, 10))
 		if err := w.Plan(false); err != nil || w.Needed() {
 			t.Errorf("without backups an entry is needed: %v, %v", w.Needed(), err)

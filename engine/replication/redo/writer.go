@@ -1,4 +1,4 @@
-package replication
+package redo
 
 import (
 	"encoding/binary"
@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/replication"
 	"drtmx/engine/wire"
 )
 
@@ -20,6 +21,7 @@ type Writer struct {
 	few     [4]placed // that at begins with: mostly all of it
 	number  uint32
 	stamp   uint64 // of the versions, where they have one
+	reclaim replication.Reclaiming
 	own     []byte // a copy of the entry, for a store waits for the core's local time
 }
 
@@ -29,35 +31,34 @@ type placed struct {
 	pos     uint64
 }
 
-// Writer writes the log entries of one coroutine's transactions. It is not to be copied once Begin was called.
-func (l *Logs) Writer(c *r2.Co) Writer {
-	return Writer{l: l, c: c, src: &l.sources[c.Machine()][c.Thread()]}
+// Writer writes the log entries of one coroutine's transactions.
+func (l *Logs) Writer(c *r2.Co) replication.Writer {
+	w := &Writer{l: l, c: c, src: &l.sources[c.Machine()][c.Thread()]}
+	w.at = w.few[:0]
+	return w
 }
 
 // Begin forgets the entry of before.
-func (w *Writer) Begin() {
-	if w.at == nil {
-		w.at = w.few[:]
-	}
-	w.updates, w.at, w.bytes = w.updates[:0], w.at[:0], 0
+func (w *Writer) Begin(how replication.Reclaiming) {
+	w.updates, w.at, w.bytes, w.reclaim = w.updates[:0], w.at[:0], 0, how
 }
 
 // Add adds a record that changes, and returns its number in the entry. Its value has to stay until Reclaim.
 func (w *Writer) Add(primary int, u record.Update) (n int) {
 	w.updates = append(w.updates, u)
 	w.bytes += record.UpdateBytes(len(u.Value))
-	for _, b := range w.l.backups[primary] {
+	for _, b := range w.l.Backups(primary) {
 		w.to(b)
 	}
 	return len(w.updates) - 1
 }
 
-// SetRow says, before Send, which row a record has got that is inserted, and its stamp.
+// SetRow says, before Append, which row a record has got that is inserted, and its stamp.
 func (w *Writer) SetRow(n int, row uint32, stamp uint64) {
 	w.updates[n].Row, w.updates[n].New = row, stamp
 }
 
-// Stamp says, before Send, which stamp the versions get.
+// Stamp says, before Append, which stamp the versions get.
 func (w *Writer) Stamp(s uint64) { w.stamp = s }
 
 // to adds a backup, once.
@@ -79,7 +80,7 @@ func (w *Writer) Plan(byRPC bool) error {
 	w.src.number++
 	w.number = w.src.number
 	most := w.l.cl.MaxWrite()
-	if byRPC {
+	if byRPC || w.reclaim >= replication.Resent {
 		most = w.l.cl.MaxPayload() - logHead
 	}
 	most = min(record.MaxEntryBytes, most)
@@ -95,17 +96,14 @@ func (w *Writer) Needed() bool { return len(w.at) > 0 }
 // entryBytes is the size of the log entry.
 func (w *Writer) entryBytes() int {
 	n := record.EntryBytes(w.bytes)
-	if w.l.opt.Stamped {
+	if w.l.stamped {
 		n += record.StampedBytes
 	}
-	return max(n, wire.Padded(w.l.opt.EntryBytes))
+	return max(n, wire.Padded(w.l.opt.Costs.EntryBytes))
 }
 
-func (w *Writer) id() record.TxnID { return record.TxnID{Owner: OwnerOf(w.c), Number: w.number} }
-
-// OwnerOf names a coroutine in lock words and log entries.
-func OwnerOf(c *r2.Co) record.Owner {
-	return record.OwnerOf(c.Machine(), c.Thread(), c.Index())
+func (w *Writer) id() record.TxnID {
+	return record.TxnID{Owner: replication.OwnerOf(w.c), Number: w.number}
 }
 
 // encoded is the log entry that a coroutine of a machine has encoded last: scratch memory, see r2.Co.Request.
@@ -135,7 +133,7 @@ func (w *Writer) entry() []byte {
 		x.bytes = make([]byte, 0, record.MaxEntryBytes)
 	}
 	e := record.BeginEntry(x.bytes[:record.MaxEntryBytes], id)
-	if l.opt.Stamped {
+	if l.stamped {
 		e = record.BeginStamped(x.bytes[:record.MaxEntryBytes], id, w.stamp)
 	}
 	for i := range w.updates {
@@ -143,14 +141,14 @@ func (w *Writer) entry() []byte {
 			panic(fmt.Sprintf("replication: planned log entry: %v", err))
 		}
 	}
-	e.Pad(l.opt.EntryBytes)
+	e.Pad(l.opt.Costs.EntryBytes)
 	x.bytes, x.of = e.End(), id
 	return x.bytes
 }
 
-// Send writes the entry to the backups, by WRITE or by RPC, and waits for all of
+// Append writes the entry to the backups, by WRITE or by RPC, and waits for all of
 // them.
-func (w *Writer) Send(byRPC bool) error {
+func (w *Writer) Append(byRPC bool) error {
 	w.reserveAll()
 	for i := range w.at {
 		g, entry := &w.at[i], w.entry()
@@ -203,48 +201,58 @@ func (w *Writer) reserve(g *placed) {
 	}
 }
 
-// Reclaim tells the backups to apply the entry: one message each, which carries it once more or does not; it is not waited for.
-func (w *Writer) Reclaim(resend bool) {
+// Decide looks, where it is asked to, whether the backups really have the entry of a transaction that commits.
+func (w *Writer) Decide(commit bool) error {
+	if commit && w.l.opt.Check {
+		w.check()
+	}
+	return nil
+}
+
+// Awaited says that Reclaim waits for the backups.
+func (w *Writer) Awaited() bool { return w.reclaim == replication.Awaited && w.Needed() }
+
+// Reclaim tells the backups to apply the entry: one message each, which carries it once more or does not. Receipts release its room,
+// or, where it waits for them, the answers.
+func (w *Writer) Reclaim() error {
 	for i := range w.at {
 		g := &w.at[i]
-		req := w.reclaim(g)
-		if resend {
+		req := w.where(g)
+		if w.reclaim >= replication.Resent {
 			req = append(req, w.entry()...)
 		}
 		w.c.Call(g.machine, w.l.rpcReclaim, req)
 	}
-}
-
-// ReclaimAndWait is Reclaim by requests that carry the entry, whose room their answers release.
-func (w *Writer) ReclaimAndWait() error {
-	w.Reclaim(true)
+	if !w.Awaited() {
+		return nil
+	}
 	if err := w.c.Wait(); err != nil {
 		return err
 	}
 	for i := range w.at {
 		g := &w.at[i]
-		w.l.reclaimed(w.c.Machine(), w.c.Thread(), g.machine, w.reclaim(g))
+		w.l.reclaimed(w.c.Machine(), w.c.Thread(), g.machine, w.where(g))
 	}
 	return nil
 }
 
-// reclaim says which entry of a ring a backup is to apply.
-func (w *Writer) reclaim(g *placed) []byte {
+// where says which entry of a ring a backup is to apply.
+func (w *Writer) where(g *placed) []byte {
 	return binary.LittleEndian.AppendUint64(w.c.Request(), g.pos<<16|uint64(w.entryBytes()))
 }
 
-// Check looks whether the backups really have the entry, free of time.
-func (w *Writer) Check() {
+// check looks whether the backups really have the entry, free of time.
+func (w *Writer) check() {
 	for i := range w.at {
 		g := &w.at[i]
 		b := w.l.cl.Mem(g.machine).Bytes(w.l.ringLoc(g.machine, w.c, g.pos).Addr, w.entryBytes())
 		if e, err := record.OpenEntry(b); err != nil || e.ID != w.id() {
-			w.l.note("transaction %d of machine %d thread %d was decided before machine %d had its log", w.number, w.c.Machine(), w.c.Thread(), g.machine)
+			w.l.opt.Missing("transaction %d of machine %d thread %d was decided before machine %d had its log", w.number, w.c.Machine(), w.c.Thread(), g.machine)
 		}
 	}
 }
 
-// Ahead asks the host for the queue pairs that Send and Reclaim post to.
+// Ahead asks the host for the queue pairs that Append and Reclaim post to.
 func (w *Writer) Ahead() {
 	for i := range w.at {
 		w.c.AheadPost(w.at[i].machine)

@@ -1,13 +1,13 @@
-package replication
+package redo
 
 import (
 	"fmt"
 
 	"drtmx/engine/fabric/host"
-	"drtmx/engine/history"
+	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
-	"drtmx/engine/store"
+	"drtmx/engine/replication"
 	"drtmx/engine/wire"
 )
 
@@ -15,53 +15,28 @@ import (
 // thread has one at each backup, and few entries are under way in each.
 const DefaultRingBytes = 8 << 10
 
-// DefaultFullNS is the time between two looks at a full ring.
-const DefaultFullNS = 2_000
-
 const (
 	logHead  = 8 // of a log request: the position in the ring; of a reclaim: and the size; the entry follows, or does not
 	replyYes = 1
 )
 
-// Missing is the kind of anomaly of a transaction that was decided, or was to be
-// applied, while a backup did not have its log entry.
-const Missing = "log-missing"
-
-// Options of the logs of a database.
-type Options struct {
-	Servers  int // machines 0 to Servers-1 hold records
-	Replicas int // of each record, the primary included; 1: no backups and no logs
-
-	// RingBytes is the size of a ring, one per thread of the cluster in the memory of
-	// each server; 0 is DefaultRingBytes. Small rings make transactions wait for
-	// reclaims, FullNS between two looks; 0 is DefaultFullNS.
-	RingBytes uint64
-	FullNS    int64
-
-	// Costs in cycles: of the handler that stores an entry (Table 4-2), which covers its
-	// memory accesses, or 0; of applying an entry; and of each of its records.
-	LogCycles, ReclaimCycles, ReclaimRecordCycles int
-	// EntryBytes is the least size of an entry (Table 4-2): what is missing is zeros.
-	EntryBytes int
-
-	// Stamped says that records have versions, whose stamp the entries carry.
-	Stamped bool
-
-	// Store is the store of a table.
-	Store func(table uint8) store.Table
-	// Note takes in anomalies; nil: they are dropped.
-	Note func(history.Anomaly)
+// Kind is the scheme of the thesis.
+var Kind = replication.Kind{
+	Name: "redo",
+	Doc:  "the write set, before the decision, in a ring at each backup, which applies it later (thesis §4.3.4)",
+	Open: open,
 }
 
 // Logs are the rings of a cluster.
 type Logs struct {
+	replication.Copies
 	cl      *r2.Cluster
-	opt     Options
-	backups [][]int // by primary
+	opt     replication.Options
 	rings   record.Rings
 	memory  [][]host.MR // by backup machine, by source thread
 	sources [][]source  // by machine and thread
 
+	stamped bool      // entries carry the stamp of the versions
 	entries []encoded // by machine, see Writer.entry
 
 	rpcLog, rpcReclaim uint8 // ids of the requests that carry entries and that have them applied
@@ -76,24 +51,19 @@ type source struct {
 	number uint32        // of its last entry
 }
 
-// Open allocates the rings, on the socket of the worker that applies their
+// open allocates the rings, on the socket of the worker that applies their
 // entries, and installs the handlers.
-func Open(cl *r2.Cluster, o Options) (*Logs, error) {
-	if o.RingBytes == 0 {
-		o.RingBytes = DefaultRingBytes
+func open(cl *r2.Cluster, o replication.Options) (replication.Scheme, error) { return openLogs(cl, o) }
+
+func openLogs(cl *r2.Cluster, o replication.Options) (*Logs, error) {
+	if o.Bytes == 0 {
+		o.Bytes = DefaultRingBytes
 	}
 	if o.FullNS == 0 {
-		o.FullNS = DefaultFullNS
+		o.FullNS = replication.DefaultFullNS
 	}
-	l := &Logs{cl: cl, opt: o, entries: make([]encoded, cl.Machines())}
+	l := &Logs{Copies: replication.CopiesOf(o), cl: cl, opt: o, stamped: o.Header.HasVersions(), entries: make([]encoded, cl.Machines())}
 	cl.OnSpoil(func(m int) { l.entries[m].spoil() })
-	for m := range o.Servers {
-		var list []int
-		for i := 1; i < o.Replicas; i++ {
-			list = append(list, (m+i)%o.Servers)
-		}
-		l.backups = append(l.backups, list)
-	}
 	if err := l.openRings(); err != nil {
 		return nil, err
 	}
@@ -106,7 +76,7 @@ func Open(cl *r2.Cluster, o Options) (*Logs, error) {
 
 func (l *Logs) openRings() error {
 	cl := l.cl
-	l.rings = record.Rings{Machines: cl.Machines(), Threads: 1, Bytes: l.opt.RingBytes}
+	l.rings = record.Rings{Machines: cl.Machines(), Threads: 1, Bytes: l.opt.Bytes}
 	if err := l.rings.Check(); err != nil {
 		return err
 	}
@@ -125,6 +95,9 @@ func (l *Logs) openRings() error {
 		return nil
 	}
 	for m := range l.opt.Servers {
+		if cl.Threads(m) == 0 {
+			return fmt.Errorf("machine %d has no threads, which would apply redo logs: use undo logs, or replicas=1", m)
+		}
 		var mrs []host.MR
 		for t := range threads {
 			_, home := cl.Fabric().Machine(m).Assign(t % cl.Threads(m))
@@ -139,14 +112,20 @@ func (l *Logs) openRings() error {
 	return nil
 }
 
-// Backups are the machines that have copies of the records of a primary.
-func (l *Logs) Backups(primary int) []int { return l.backups[primary] }
-
 // Unreclaimed counts log entries that are not reclaimed.
 func (l *Logs) Unreclaimed() int { return l.open }
 
 // Full counts how often a transaction found a ring full.
 func (l *Logs) Full() uint64 { return l.full }
+
+// Gauges reads that.
+func (l *Logs) Gauges(r *metrics.Readings) {
+	if l.opt.Replicas > 1 {
+		r.Add(full, float64(l.full), 0)
+	}
+}
+
+var full = metrics.NewGauge(metrics.Gauge{Part: "log", Name: "full", Label: "full log rings", Unit: "/s", Kind: metrics.Rate})
 
 // ringAddr is where an entry of a source thread lies in a backup's memory.
 func (l *Logs) ringAddr(backup, machine, thread int, pos uint64) r2.Addr {
@@ -159,7 +138,7 @@ func (l *Logs) ringLoc(backup int, c *r2.Co, pos uint64) r2.Loc {
 
 // serveLog copies an entry into the ring, as a WRITE would have.
 func (l *Logs) serveLog(c *r2.Co, from r2.Peer, req, rep []byte) int {
-	if n := l.opt.LogCycles; n > 0 {
+	if n := l.opt.Costs.Serve; n > 0 {
 		c.ChargeHandler(n)
 	}
 	c.Store(l.ringAddr(c.Machine(), from.Machine, from.Thread, wire.Get64(req)), req[logHead:])
@@ -180,13 +159,13 @@ func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	}
 	e, err := record.OpenEntry(entry)
 	if err != nil {
-		l.note("machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)
+		l.opt.Missing("machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)
 		return 0
 	}
-	c.Compute(l.opt.ReclaimCycles)
+	c.Compute(l.opt.Costs.Apply)
 	l.aheadRows(c.Machine(), e)
 	for u, ok := e.Next(); ok; u, ok = e.Next() {
-		c.Compute(l.opt.ReclaimRecordCycles)
+		c.Compute(l.opt.Costs.ApplyRecord)
 		t := l.opt.Store(u.Table)
 		row, ok := t.BackupAddr(c, c.Machine(), u.Key, u.Row)
 		h := t.Header()
@@ -230,11 +209,5 @@ func (l *Logs) aheadReclaim(machine int, from r2.Peer, req []byte) {
 func (l *Logs) aheadRows(machine int, e record.Entry) {
 	for u, ok := e.Next(); ok; u, ok = e.Next() {
 		l.opt.Store(u.Table).AheadBackup(machine, u.Key, u.Row)
-	}
-}
-
-func (l *Logs) note(format string, args ...any) {
-	if f := l.opt.Note; f != nil {
-		f(history.Anomaly{Kind: Missing, Text: fmt.Sprintf(format, args...)})
 	}
 }
