@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/result"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/smallbank"

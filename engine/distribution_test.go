@@ -28,7 +28,7 @@ func TestResultHasItsHistogram(t *testing.T) {
 		t.Errorf("%g of the latencies are below the median", below)
 	}
 	if last := h.UpperUS[len(h.UpperUS)-1]; last != r.LatencyUS.Max {
-		t.Errorf("the longest took %g us, by the histogram %g", r.LatencyUS.Max, last)
+		t.Errorf("the longest took %g µs, by the histogram %g", r.LatencyUS.Max, last)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestTypesHaveTheirHistograms(t *testing.T) {
 	}
 	for i, c := range r.Histogram.Counts[:len(r.Histogram.Counts)-1] { // the last interval ends at the longest of all
 		if got := all[r.Histogram.UpperUS[i]]; got > c {
-			t.Errorf("below %g us: %d of the types, %d of all", r.Histogram.UpperUS[i], got, c)
+			t.Errorf("below %g µs: %d of the types, %d of all", r.Histogram.UpperUS[i], got, c)
 		}
 	}
 	one := mustRun(t, small(experiment.Knobs{"workload": "cycle", "workload.keys": 1000}))

@@ -38,6 +38,7 @@ func (s *System) Drain() error { return s.DrainWith(context.Background(), nil) }
 // DrainWith is Drain that ends with ctx and tells its progress, unless nil. It looks at ctx after every
 // microsecond of virtual time and between the checks; a system whose drain was ended so has failed.
 func (s *System) DrainWith(ctx context.Context, progress Progress) error {
+	s.refit()
 	if s.state == StateFailed || s.state == StateDrained {
 		return s.err
 	}

@@ -12,6 +12,7 @@ import (
 	"drtmx/engine/measure"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/replication"
 	"drtmx/engine/result"
 	"drtmx/engine/sim"
 	"drtmx/engine/store"
@@ -92,7 +93,7 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 	}
 	env := workload.Env{
 		Oracle:  oracle,
-		Cluster: s.cl, Servers: servers, Txn: experiment.TxnConfig(v, txn.Seen{}), Store: experiment.Stores.Of(v), Scale: s.scaling.CostsInCode(v), Recorder: s.rec, Conflicts: &s.conflicts, CheckLogs: v.Text("check") == "full", Open: experiment.OpenRate(v) > 0,
+		Cluster: s.cl, Servers: servers, Txn: experiment.TxnConfig(v, txn.Seen{}), Store: experiment.Stores.Of(v), Schemes: experiment.Schemes, Scale: s.scaling.CostsInCode(v), Recorder: s.rec, Conflicts: &s.conflicts, Log: replication.Choice{Kind: experiment.LogOf(v), Check: v.Text("check") == "full"}, Open: experiment.OpenRate(v) > 0,
 		Ordered: experiment.Ordered.Of(v), Values: v,
 		Indexes: func() (x store.Indexes, err error) {
 			d.indexes, err = experiment.Ordered.Of(v).Indexes(s.cl, v)

@@ -289,7 +289,7 @@ func lonely(t *testing.T, k experiment.Knobs) *result.Result {
 func TestSlowerSwitch(t *testing.T) {
 	base, slow := lonely(t, nil), lonely(t, experiment.Knobs{"hardware.wire.switch": 490})
 	if more := slow.LatencyUS.Mean - base.LatencyUS.Mean; math.Abs(more-0.8) > 0.0001 {
-		t.Errorf("a READ takes %.4f us instead of %.4f", slow.LatencyUS.Mean, base.LatencyUS.Mean)
+		t.Errorf("a READ takes %.4f µs instead of %.4f", slow.LatencyUS.Mean, base.LatencyUS.Mean)
 	}
 	if slow.Profile != "val@1+hardware.wire.switch=490" || base.Profile != "val@1" {
 		t.Errorf("profiles %s and %s", base.Profile, slow.Profile)

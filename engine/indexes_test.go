@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/experiment"
+	"drtmx/engine/store"
 )
 
 // TPC-C and TPC-E run on indexes in XStore with every protocol, and their checks hold.
@@ -99,6 +100,24 @@ func TestOrderedStoreOf(t *testing.T) {
 					t.Errorf("%v: %s=%v, active %v", x.set, k.Name, k.Value, k.Active)
 				}
 			}
+		}
+	}
+}
+
+// A store says itself whether snapshots can read its indexes, and the error names those that say so.
+func TestStoresSayWhetherSnapshotsReadTheirIndexes(t *testing.T) {
+	for _, k := range experiment.Ordered {
+		if k.Indexes == nil {
+			continue
+		}
+		set := experiment.Knobs{"workload": "tpcc", "workload.scale": 0.01, "store.ordered": k.Name, "preset": "fasst"}
+		if _, dated := open(t, small(set)).load.indexes.(store.DatedIndexes); dated != k.Dated {
+			t.Errorf("%s says %v of its indexes, which have guards for snapshots: %v", k.Name, k.Dated, dated)
+		}
+		set["ts.scheme"] = "dst"
+		_, err := experiment.Resolve(small(set))
+		if (err == nil) != k.Dated || err != nil && !strings.Contains(err.Error(), "set store.ordered=btree, or ts.scheme=none") {
+			t.Errorf("%s: %v", k.Name, err)
 		}
 	}
 }

@@ -140,11 +140,11 @@ func TestKeyValueLive(t *testing.T) {
 // A number of sub-models that is left to the store comes with the reason, and results have a section for the models.
 func TestKeyValueAuto(t *testing.T) {
 	r := mustRun(t, asymmetric(experiment.Knobs{"workload": "ycsb-c", "workload.dataset": "noised", "xstore.submodels": "auto"}))
-	c, x := r.Auto["xstore.submodels"], r.XStore
+	c, x := r.Auto["xstore.submodels"], r.Sections["xstore"]
 	if c.Primitive == "" || !strings.Contains(c.Because, "READ") || !strings.Contains(r.String(), "xstore.submodels is "+c.Primitive) {
 		t.Errorf("%+v in %s", c, r)
 	}
-	if x == nil || x.ModelBytes == 0 || x.TTBytes != 3000 || x.IndexBytes == 0 || x.MeanError == 0 || x.FallbackRate != 0 || x.Retrained != 0 {
+	if x == nil || x.Number("model_bytes") == 0 || x.Number("tt_bytes") != 3000 || x.Number("index_bytes") == 0 || x.Number("mean_error") == 0 || x.Number("fallback_rate") != 0 || x.Number("retrained") != 0 {
 		t.Errorf("%+v", x)
 	}
 	s := open(t, asymmetric(experiment.Knobs{"workload": "ycsb-c", "workload.dataset": "noised", "xstore.submodels": 1500}))
@@ -166,7 +166,7 @@ func TestKeyValueAuto(t *testing.T) {
 	if text := experiment.Format("xstore.submodels", s.Values()["xstore.submodels"]); text != "auto" {
 		t.Errorf("it is written %s", text)
 	}
-	if r := mustRun(t, small(experiment.Knobs{})); r.XStore != nil {
+	if r := mustRun(t, small(experiment.Knobs{})); r.Sections != nil {
 		t.Error("SmallBank has a section for models")
 	}
 }
@@ -284,11 +284,11 @@ func TestLogBehind(t *testing.T) {
 // Where servers answer most lookups, a result says why: the top model crowds most keys into few sub-models, or no thread trains.
 func TestKeyValueFallbacksAreExplained(t *testing.T) {
 	r := mustRun(t, asymmetric(experiment.Knobs{"workload": "ycsb-c", "workload.dataset": "lognormal", "workload.sigma": 2.5, "workload.keys": 200_000, "xstore.submodels": 50}))
-	if r.XStore.FallbackRate < 0.5 || !strings.Contains(r.XStore.Because, "the top model LR sends") || !strings.Contains(r.XStore.Because, "outliers") || !strings.Contains(r.String(), r.XStore.Because) {
-		t.Errorf("%+v in %s", r.XStore, r)
+	if r.Sections["xstore"].Number("fallback_rate") < 0.5 || !strings.Contains(r.Sections["xstore"].Text("fallbacks_because"), "the top model LR sends") || !strings.Contains(r.Sections["xstore"].Text("fallbacks_because"), "outliers") || !strings.Contains(r.String(), r.Sections["xstore"].Text("fallbacks_because")) {
+		t.Errorf("%+v in %s", r.Sections, r)
 	}
-	if r := mustRun(t, asymmetric(experiment.Knobs{"workload": "ycsb-c"})); r.XStore.Because != "" {
-		t.Errorf("without fallbacks: %s", r.XStore.Because)
+	if r := mustRun(t, asymmetric(experiment.Knobs{"workload": "ycsb-c"})); r.Sections["xstore"].Text("fallbacks_because") != "" {
+		t.Errorf("without fallbacks: %s", r.Sections["xstore"].Text("fallbacks_because"))
 	}
 }
 

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/coordinator"
 	"drtmx/engine/experiment"
 	"drtmx/engine/history"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	records "drtmx/engine/record"
 	"drtmx/engine/sim"
 	"drtmx/engine/workload/smallbank"
@@ -30,9 +31,9 @@ func randomChange(r *rand.Rand, s *System) experiment.Knobs {
 			case 1:
 				k[occ.Phases[r.IntN(len(occ.Phases))].Knob()] = pick("one-sided", "two-sided", "hybrid", "auto")
 			case 2:
-				k["opt."+occ.Phases[r.IntN(len(occ.Phases))].Name+"."+occ.Optimisations[r.IntN(len(occ.Optimisations))].Name] = pick(true, false)
+				k["opt."+occ.Phases[r.IntN(len(occ.Phases))].Name+"."+coordinator.Optimisations[r.IntN(len(coordinator.Optimisations))].Name] = pick(true, false)
 			case 3:
-				k[occ.Optimisations[r.IntN(len(occ.Optimisations))].Group()] = pick(true, false)
+				k[coordinator.Optimisations[r.IntN(len(coordinator.Optimisations))].Group()] = pick(true, false)
 			case 4:
 				k["coroutines"] = 1 + r.IntN(8)
 			case 5:
@@ -433,7 +434,7 @@ func TestFewerCoroutinesKeepArrivals(t *testing.T) {
 	}
 	advance(t, s, 5_000_000)
 	if now := s.sim.Now(); now-s.load.oldest(now) > sim.Millisecond {
-		t.Errorf("a request is waiting for %d us", (now-s.load.oldest(now))/sim.Microsecond)
+		t.Errorf("a request is waiting for %d µs", (now-s.load.oldest(now))/sim.Microsecond)
 	}
 	if err := s.Drain(); err != nil {
 		t.Fatal(err)
@@ -455,10 +456,10 @@ func TestPhasesAddUp(t *testing.T) {
 			sum += p.MeanUS
 		}
 		if r.Commits == 0 || math.Abs(sum-r.LatencyUS.Mean) > 1e-3*r.LatencyUS.Mean {
-			t.Errorf("%s: %d commits, phases of %g us, latency %g us", arrival, r.Commits, sum, r.LatencyUS.Mean)
+			t.Errorf("%s: %d commits, phases of %g µs, latency %g µs", arrival, r.Commits, sum, r.LatencyUS.Mean)
 		}
 		if waits := r.Phases["other"].MeanUS > r.LatencyUS.Mean/2; waits != (arrival != "closed") {
-			t.Errorf("%s: %g of %g us outside the phases", arrival, r.Phases["other"].MeanUS, r.LatencyUS.Mean)
+			t.Errorf("%s: %g of %g µs outside the phases", arrival, r.Phases["other"].MeanUS, r.LatencyUS.Mean)
 		}
 	}
 }

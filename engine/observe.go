@@ -83,6 +83,7 @@ func (s *System) measured() measure.Counts { return s.meter.Total.Minus(s.marked
 
 // Result is what was measured since Mark (or since 0), up to now or to the drain.
 func (s *System) Result() *result.Result {
+	s.refit()
 	c := s.end
 	if c == nil {
 		now := s.cut()
@@ -99,6 +100,9 @@ func (s *System) Result() *result.Result {
 		Commits: n.Commits, Aborts: n.Aborts, AbortRate: n.AbortRate(), Rollbacks: n.Rollbacks, Empty: n.Empty, Uncounted: n.Uncounted, Failed: n.Failed, Lost: c.Lost - s.marked.Lost,
 		ByType: s.byType(), LatencyUS: s.meter.Measured().Latency.Latency(), Histogram: s.meter.Measured().Latency.Histogram(), Verbs: map[string]uint64{},
 		RoundTripsPerTxn: n.TripsPerTxn(), Changes: s.Changes(), Digest: s.Digest(), Digests: s.Digests(),
+	}
+	if q.times > 0 {
+		r.Unsteady += "; " + r.MeasureLonger(q.times)
 	}
 	s.addIntervals(r)
 	if a := &s.meter.Measured().Attr; a.Count() > 0 {
@@ -126,11 +130,13 @@ func (s *System) Result() *result.Result {
 	r.NVM = measure.NVMStatOf(s.marked.NVM, c.NVM)
 	r.StalenessNS = s.staleness.Measured(s.load.stalenessBound())
 	r.Parts = result.PartsOf(metrics.Shown(metrics.Between(s.marked.Gauges, c.Gauges, ps)))
-	r.XStore = result.XStoreOf(r.Parts, r.VirtualNS)
+	r.Sections = result.SectionsOf(r.Parts, r.VirtualNS)
 	if kv, ok := s.load.bench.(workload.OnKV); ok {
 		r.Auto = s.chosen()
-		if x, ok := kv.KV().(store.Explainer); ok && r.XStore != nil && r.XStore.FallbackRate >= fallbacksToExplain {
-			r.XStore.Because = x.WhyFallbacks()
+		if x, ok := kv.KV().(store.Explainer); ok {
+			for part, section := range r.Sections { // order-free: each by itself
+				x.Explain(part, section)
+			}
 		}
 	}
 	if s.values.Bool("timeline") {
@@ -140,9 +146,6 @@ func (s *System) Result() *result.Result {
 	r.History = s.historyStat()
 	return r
 }
-
-// fallbacksToExplain is the share of lookups that the server answers from which a result says why.
-const fallbacksToExplain = 0.5
 
 // chosen is what the ordered store has chosen, by knob; nil: nothing was left to it.
 func (s *System) chosen() map[string]experiment.AutoChoice {
@@ -329,6 +332,7 @@ type quality struct {
 	drift    bool    // the throughput moves by more than noise
 	steady   bool
 	unsteady string
+	times    float64 // so many times as long would do; 0: unknown
 }
 
 // steadyCI is how wide an interval a steady run may have, as a share.
@@ -339,15 +343,16 @@ func judge(commits []float64) quality {
 	e := metrics.EstimateMean(commits)
 	switch {
 	case e.Why == metrics.TooShort:
-		return quality{unsteady: "the measured interval is " + e.Reason("throughput")}
+		return quality{unsteady: "the measured interval is " + e.Reason("throughput"), times: e.Times()}
 	case e.Mean == 0:
 		return quality{unsteady: "nothing was committed that belongs to the throughput"}
 	case e.Why != metrics.None:
-		return quality{drift: e.Why == metrics.Drifting, unsteady: e.Reason("throughput")}
+		return quality{drift: e.Why == metrics.Drifting, unsteady: e.Reason("throughput"), times: e.Times()}
 	}
 	q := quality{ci95: e.Half95 / e.Mean, steady: true}
 	if q.ci95 > steadyCI {
 		q.steady, q.unsteady = false, fmt.Sprintf("the 95 %% interval of the throughput is ± %.1f %%, wider than %g %%", 100*q.ci95, 100*steadyCI)
+		q.times = math.Pow(q.ci95/steadyCI, 2) // it narrows with the root of the length
 	}
 	return q
 }
@@ -376,7 +381,9 @@ func (s *System) addIntervals(r *result.Result) {
 	add := func(key, what string, share float64, e metrics.Estimate) {
 		why := moved
 		if why == "" {
-			why = e.Reason(what)
+			if why = e.Reason(what); e.Times() > 0 {
+				why += "; " + r.MeasureLonger(e.Times())
+			}
 		}
 		if why != "" {
 			r.NoCI95[key] = why

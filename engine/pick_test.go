@@ -38,7 +38,7 @@ func TestPickIsNearTheQuantile(t *testing.T) {
 		}
 		want := map[float64]float64{0.5: l.P50, 0.99: l.P99}[c.Quantile]
 		if math.Abs(p.TargetNS/1000-want) > 0.05*want {
-			t.Errorf("%+v: the sample of %d has it at %g us, measured %g", c, p.Sample, p.TargetNS/1000, want)
+			t.Errorf("%+v: the sample of %d has it at %g µs, measured %g", c, p.Sample, p.TargetNS/1000, want)
 		}
 		if math.Abs(p.LatencyNS-p.TargetNS) > 0.05*p.TargetNS {
 			t.Errorf("%+v: picked one of %g ns, the target is %g of %d, among %d", c, p.LatencyNS, p.TargetNS, p.Sample, p.Among)

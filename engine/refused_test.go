@@ -7,8 +7,7 @@ import (
 	"testing"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/occ"
-	"drtmx/engine/timestamp"
+	"drtmx/engine/protocol/occ"
 )
 
 // Table 6-1: where records have versions, whoever locks, validates, installs or reads at a point does more than a verb can. Such a choice is
@@ -18,8 +17,8 @@ func TestPhasesThatVersionsForbid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, scheme := range timestamp.Names() {
-		base := experiment.Knobs{"ts.scheme": scheme, "oracle": timestamp.Named(scheme).Traits(defaults).Oracle}
+	for _, scheme := range experiment.Schemes.Names() {
+		base := experiment.Knobs{"ts.scheme": scheme, "oracle": experiment.Schemes.Named(scheme).Traits(defaults).Oracle}
 		s := open(t, versioned(base))
 		for _, x := range []struct {
 			phase, prim string

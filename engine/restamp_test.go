@@ -118,3 +118,73 @@ func TestSchemeNeedsReset(t *testing.T) {
 		}
 	}
 }
+
+// What is set together with the scheme is in force with it: how far clocks drift, on which the bound depends. Under none they stay as
+// they are, and the scheme that follows has what is set by then.
+func TestClocksChangeWithTheScheme(t *testing.T) {
+	s := open(t, experiment.Spec{Set: experiment.Knobs{"workload": "registers", "preset": "fasst", "ts.scheme": "dst", "ts.clock_drift_ns": 1_000, "nodes": 3, "threads": 1}})
+	bound := func() int64 {
+		ns, ok := s.load.db.StalenessBound()
+		if !ok {
+			t.Fatalf("no bound under %v", s.active["ts.scheme"])
+		}
+		return ns
+	}
+	for _, change := range []experiment.Knobs{
+		{"ts.scheme": "truetime", "ts.clock_drift_ns": 30_000}, {"ts.scheme": "dst", "ts.clock_drift_ns": 5_000}, {"ts.scheme": "none"},
+		{"ts.clock_drift_ns": 7_000}, {"ts.scheme": "truetime", "ts.clock_drift_ns": 9_000}, {"ts.clock_drift_ns": 2_000},
+	} {
+		if _, err := s.Set(change, "test"); err != nil {
+			t.Fatal(err)
+		}
+		advance(t, s, 500_000)
+		if s.State() != StateRunning || s.active["ts.scheme"] != s.values["ts.scheme"] {
+			t.Fatalf("%v is not in force", change)
+		}
+		if s.active["ts.scheme"] == "none" {
+			continue
+		}
+		drift := int64(s.active.Int("ts.clock_drift_ns"))
+		if got := bound(); got < drift/2 || got > 3*drift+100 {
+			t.Errorf("behind %v, with a drift of %d ns, the bound is %d ns", change, drift, got)
+		}
+	}
+}
+
+// The switches of an oracle that change no stamp are in force at once, without a drain: requests share messages, and the last thread
+// of each machine fetches points for all of them.
+func TestSwitchesOfOraclesAreLive(t *testing.T) {
+	for _, scheme := range []string{"gts", "vts"} {
+		s := open(t, hosts(experiment.Knobs{"oracle": true, "oracle.threads": 2, "ts.scheme": scheme, "duration_ns": 0, "coroutines": 32, "workload.keys": 4000})["occ"])
+		now := func() (perMessage, points float64) { // in the last window
+			w := s.Windows(0)
+			g := w[len(w)-1].Gauges
+			return (g["oracle.installs"] + g["oracle.points"]) / g["oracle.messages"], g["oracle.points"]
+		}
+		set := func(name string, x bool) (perMessage, points float64) {
+			if _, err := s.Set(experiment.Knobs{name: x}, "test"); err != nil {
+				t.Fatal(err)
+			}
+			if s.State() != StateRunning {
+				t.Errorf("%s: %s waits for a drain", scheme, name)
+			}
+			advance(t, s, 1_000_000)
+			return now()
+		}
+		advance(t, s, 1_000_000)
+		before, _ := now()
+		if batched, _ := set("ts.batching", true); batched < 1.2*before {
+			t.Errorf("%s: with batching %.2f requests are in a message, without %.2f", scheme, batched, before)
+		}
+		after, asked := set("ts.batching", false)
+		if after > 1.1*before {
+			t.Errorf("%s: without batching %.2f requests are in a message, before it %.2f", scheme, after, before)
+		}
+		if _, fetched := set("ts.fetch_thread", true); fetched > 0.75*asked { // machines go on to ask what can be collected
+			t.Errorf("%s: with fetch threads %.0f points are asked for in a second, without %.0f", scheme, fetched, asked)
+		}
+		if _, again := set("ts.fetch_thread", false); again < 0.8*asked {
+			t.Errorf("%s: without fetch threads %.0f points are asked for in a second, before them %.0f", scheme, again, asked)
+		}
+	}
+}

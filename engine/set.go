@@ -37,6 +37,7 @@ type Accepted struct {
 
 // Accept checks a change. What it returns is good until the system goes on or changes.
 func (s *System) Accept(k experiment.Knobs) (Accepted, error) {
+	s.refit()
 	if s.state == StateFailed || s.state == StateDrained {
 		return Accepted{}, &experiment.SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
 	}
@@ -117,18 +118,16 @@ func (s *System) check(k experiment.Knobs) (set, v experiment.Knobs, err error) 
 	return set, v, nil
 }
 
-// needsReset says which value the protocol cannot take in while the system runs. One that does not say hosts one scheme of
-// timestamps for good.
+// needsReset says which value the protocol cannot take in while the system runs. One that does not say takes in all.
 func (s *System) needsReset(v experiment.Knobs) error {
 	if s.load.db == nil {
 		return nil
 	}
-	name, why := "ts.scheme", "is fixed while the system runs under cc="+v.Text("cc")
-	if p, ok := s.load.db.Protocol().(txn.Resetting); ok {
-		name, why = p.NeedsReset(s.txnConfig(v))
-	} else if v.Text(name) == s.values.Text(name) {
+	p, ok := s.load.db.Protocol().(txn.Resetting)
+	if !ok {
 		return nil
 	}
+	name, why := p.NeedsReset(s.txnConfig(v))
 	if why == "" {
 		return nil
 	}

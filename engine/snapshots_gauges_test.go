@@ -40,7 +40,7 @@ func TestGaugesOfSnapshots(t *testing.T) {
 				t.Errorf("the gauge has %.0f reads, staleness %+v", reads, s)
 			}
 			if p["blocked"] <= 0 || p["blocked"] > 100 || p["wait"] <= 0 || p["wait"] > float64(r.VirtualNS)/1e3 {
-				t.Errorf("%g %% are blocked, for %g us on average", p["blocked"], p["wait"])
+				t.Errorf("%g %% are blocked, for %g µs on average", p["blocked"], p["wait"])
 			}
 			if p["collected"] <= 0 || p["heap"] < 24e-6*p["versions"] || p["heap_full"] != 0 {
 				t.Errorf("old versions: %v", p)
@@ -74,7 +74,7 @@ func TestGaugesOfTheOracle(t *testing.T) {
 		spec := hosts(experiment.Knobs{"ts.scheme": scheme, "oracle": true, "oracle.threads": 2})["occ"]
 		r := mustRun(t, spec)
 		p, node := r.Parts["oracle"], r.Nodes[len(r.Nodes)-1]
-		if p["takes"] <= 0 || p["installs"] <= 0 || p["points"] <= 0 || p["messages"] <= 0 || p["messages"] > p["takes"]+p["installs"]+p["points"] {
+		if p["takes"] <= 0 || p["installs"] <= 0 || p["points"] <= 0 || p["messages"] <= 0 || p["messages"] > 1.001*(p["takes"]+p["installs"]+p["points"]) { // one may be under way at the end
 			t.Errorf("%s: %v", scheme, p)
 		}
 		if mean := 100 * node.Utilization["cpu"]; node.Role != "oracle" || p["busiest"] < mean*0.99 || p["busiest"] > 2.02*mean || p["busiest"] > 100 {
@@ -157,11 +157,11 @@ func TestStuckHeap(t *testing.T) {
 func TestTextOfSnapshots(t *testing.T) {
 	p50, bound := int64(12_000), int64(60_000)
 	r := result.Result{StalenessNS: &result.StalenessStat{Reads: 7, P50: &p50, Max: 40_000, Bound: &bound}, Parts: map[string]result.Part{"snapshots": {"blocked": 3.25, "wait": 1.5}}}
-	if got, want := r.Snapshots(), "7 reads, p50 of the staleness 12 us, largest 40 us, bound 60 us; 3.25 % of the reads were blocked, for 1.5 us on average"; got != want {
+	if got, want := r.Snapshots(), "7 reads, p50 of the staleness 12 µs, largest 40 µs, bound 60 µs; 3.25 % of the reads were blocked, for 1.5 µs on average"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r = result.Result{StalenessNS: &result.StalenessStat{Reads: 7, Max: 40_000}}
-	if got, want := r.Snapshots(), "7 reads, largest 40 us, no bound"; got != want {
+	if got, want := r.Snapshots(), "7 reads, largest 40 µs, no bound"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := new(result.Result).Snapshots(); got != "" {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"drtmx/dst"
 	"drtmx/engine/experiment"
-	"drtmx/engine/timestamp"
 )
 
 // versioned is a small system whose snapshots meet many writers.
@@ -42,7 +42,7 @@ func TestSnapshotsMeetWriters(t *testing.T) {
 // Line 1 of Figure 5-9 as it is printed is found.
 func TestFindsThePrintedWait(t *testing.T) {
 	set := maps.Clone(drifting)
-	set["ts.variant"] = timestamp.AsPublishedWait
+	set["ts.variant"] = dst.AsPublishedWait
 	if kinds := broken(t, set); !slices.Contains(kinds, "G-single") {
 		t.Errorf("found %v, want G-single", kinds)
 	}

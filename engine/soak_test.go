@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/workload"
 )
 

@@ -25,7 +25,7 @@ func TestSnapshotsOfThePastAreNotBlocked(t *testing.T) {
 			return r.ByType["read"].LatencyUS.Mean
 		}
 		if now, past := mean("0s"), mean("500us"); past > 0.8*now {
-			t.Errorf("%s: a snapshot of the present takes %.4g us, of the past %.4g", cc, now, past)
+			t.Errorf("%s: a snapshot of the present takes %.4g µs, of the past %.4g", cc, now, past)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/history"
+	"drtmx/engine/knob"
 	"drtmx/engine/measure"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
@@ -83,6 +84,7 @@ type System struct {
 	contents  contents // once drained
 	drained   *result.DrainStat
 	wall      stopwatch
+	plugged   plugged
 	userTypes []string // that AddTransaction has added
 	culprit   string   // the user's transaction that panicked
 	tracer    *tracer  // nil: no trace
@@ -125,6 +127,8 @@ func (s *System) Checks() *result.Checks { return s.verdict() }
 // assemble builds from the clock upwards.
 func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System, err error) {
 	s = &System{name: spec.Name, values: v, code: code.Of(v), scaling: spec.Scaling, active: v, state: StateRunning, version: 1}
+	s.plugged.edition = knob.Edition()
+	_, s.plugged.parts = experiment.PluggedAt(v)
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -206,6 +210,7 @@ func (s *System) describeNodes() {
 
 // Advance moves virtual time by dNS nanoseconds. The outcome does not depend on the slicing.
 func (s *System) Advance(dNS int64) (err error) {
+	s.refit()
 	switch {
 	case s.state == StateFailed:
 		return s.err
@@ -270,10 +275,14 @@ func (s *System) State() string { return s.state }
 func (s *System) Err() error { return s.err }
 
 // Values are all knobs as accepted; during a drain the old ones are still in effect.
-func (s *System) Values() experiment.Knobs { return s.values.Clone() }
+func (s *System) Values() experiment.Knobs {
+	s.refit()
+	return s.values.Clone()
+}
 
 // Knobs is the registry as it stands in this system.
 func (s *System) Knobs() []experiment.KnobState {
+	s.refit()
 	list, chosen := experiment.States(s.values, s.seen(s.values)), s.chosen()
 	for i := range list {
 		if c, ok := chosen[list[i].Name]; ok {
@@ -289,6 +298,7 @@ func (s *System) KnobsVersion() int { return s.version }
 // Spec is the spec with every live change applied: a system opened from it starts with the knobs
 // that this one has now.
 func (s *System) Spec() experiment.Spec {
+	s.refit()
 	spec, err := experiment.SpecOf(s.name, s.values)
 	if err != nil {
 		panic("engine: accepted values do not resolve: " + err.Error())

@@ -537,7 +537,7 @@ func (p *Pick) End() (*Picked, error) {
 		if what == "" {
 			what = "transactions"
 		}
-		return nil, fmt.Errorf("trace: %d of %d %s that the %gth percentile needs committed within %d us of virtual time; choose a percentile nearer to 50, or a type that runs more often",
+		return nil, fmt.Errorf("trace: %d of %d %s that the %gth percentile needs committed within %d µs of virtual time; choose a percentile nearer to 50, or a type that runs more often",
 			len(p.sample), p.want, what, 100*p.c.Quantile, (p.s.sim.Now()-p.from)/sim.Microsecond)
 	}
 	p.tr.all = []*traced{p.best}

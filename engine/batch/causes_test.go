@@ -9,7 +9,7 @@ import (
 
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric/profile"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/result"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"

@@ -7,10 +7,10 @@ import "sync"
 type shares struct {
 	mu       sync.Mutex
 	report   func(done, total int)
-	weight   map[jobID]int64       // in ms
-	came     map[jobID]float64     // 0 to 1
-	total    int64                 // of weights
-	done     float64               // sum of weight times came
+	weight   map[jobID]int64   // in ms
+	came     map[jobID]float64 // 0 to 1
+	total    int64             // of weights
+	done     float64           // sum of weight times came
 	reported int
 }
 

@@ -123,7 +123,7 @@ func Sweep(ctx context.Context, spec experiment.Spec, axes []experiment.Axis, o 
 		p := &out.Points[j.point]
 		switch {
 		case err != nil:
-			p.Error = engine.FirstLine(err)
+			p.Error, p.Refused = engine.FirstLine(err), experiment.IsSpecError(err) // as a file of keys that is no such file
 		default:
 			p.Runs[j.run] = r
 			if cached {
@@ -359,7 +359,7 @@ func (o *SweepOptions) runCached(ctx context.Context, j job, progress func(done,
 	if o.elsewhere(j.spec, j.values) {
 		compute = func() (*result.Result, error) { return o.Runner.Run(ctx, j.spec, j.values) }
 	}
-	if o.Cache == nil || j.spec.Hardware != nil || j.spec.Scaling != nil { // no key says on what hardware
+	if o.Cache == nil || j.spec.Hardware != nil || j.spec.Scaling != nil || !code.Known(j.values) { // no key says on what hardware, or of what code
 		r, err = compute()
 		return r, false, err
 	}
@@ -482,7 +482,7 @@ func (r *SweepResult) String() string {
 	for _, a := range r.Axes {
 		fmt.Fprintf(&b, "%-20s ", a.Knob)
 	}
-	fmt.Fprintf(&b, "%14s %12s %12s %8s\n", "throughput", "p50 us", "p99 us", "aborts")
+	fmt.Fprintf(&b, "%14s %12s %12s %8s\n", "throughput", "p50 µs", "p99 µs", "aborts")
 	for i := range r.Points {
 		p := &r.Points[i]
 		for _, a := range r.Axes {

@@ -16,7 +16,6 @@ import (
 	"drtmx"
 	"drtmx/engine/experiment"
 	"drtmx/engine/knob"
-	"drtmx/engine/timestamp"
 )
 
 // executed are the modules whose code a run goes through, besides this one and Go's own library.
@@ -28,6 +27,17 @@ var executed = []string{
 
 // Of is the version of what a system with these resolved values can execute.
 func Of(v knob.Values) string { return must(source().of(v)) }
+
+// Known is false where a part is of a notebook's cell: no version says what code that is, and a function of the cell may be another one at any time.
+func Known(v knob.Values) bool {
+	return !slices.ContainsFunc(chosen(v), func(pkg string) bool { return pkg == interpreted || pkg == proxies })
+}
+
+// The packages that stand for code of a cell: what reflect makes functions of, and the types with which a cell's implement interfaces.
+const (
+	interpreted = "reflect"
+	proxies     = "kernel/bind"
+)
 
 // Build is the version of all that this program can run: the base, all parts and all profiles.
 func Build() string { return source().build() }
@@ -194,12 +204,10 @@ func chosen(v knob.Values) []string {
 	w := experiment.Workloads.Of(v)
 	out := []string{packageOf(w.Build)}
 	if w.Transactions {
-		out = append(out, packageOf(experiment.Protocols.Of(v).Config), typePackage(experiment.Stores.Of(v)))
+		out = append(out, packageOf(experiment.Protocols.Of(v).Config), typePackage(experiment.Stores.Of(v)), packageOf(experiment.LogOf(v).Open))
 	}
-	if w.Transactions && v.Text("ts.scheme") != timestamp.None {
-		for i := range experiment.Schemes {
-			out = append(out, packageOf(experiment.Schemes[i].Open))
-		}
+	if k := experiment.Schemes.Of(v); k != nil && w.Transactions {
+		out = append(out, packageOf(k.Open))
 	}
 	if k := experiment.Ordered.Of(v); k != nil && (w.Ordered || w.Indexes) {
 		if k.Open != nil {

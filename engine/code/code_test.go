@@ -108,6 +108,11 @@ func TestPartsAreOnTheList(t *testing.T) {
 	for _, k := range experiment.Stores {
 		of[typePackage(k)] = true
 	}
+	for _, k := range experiment.Logs {
+		if !k.Single { // none stands beside the contract
+			of[packageOf(k.Open)] = true
+		}
+	}
 	for i := range experiment.Ordered {
 		if k := &experiment.Ordered[i]; k.Open != nil {
 			of[packageOf(k.Open)] = true
@@ -118,7 +123,7 @@ func TestPartsAreOnTheList(t *testing.T) {
 	for i := range experiment.Workloads {
 		of[packageOf(experiment.Workloads[i].Build)] = true
 	}
-	contracts := []string{"engine/store", "engine/timestamp", "engine/txn", "engine/workload"} // what the lists are lists of
+	contracts := []string{"engine/replication", "engine/store", "engine/timestamp", "engine/txn", "engine/workload"} // what the lists are lists of
 	want := slices.DeleteFunc(slices.Clone(source().parts), func(p string) bool { return slices.Contains(contracts, p) })
 	if got := slices.Sorted(maps.Keys(of)); !slices.Equal(got, want) {
 		t.Errorf("parts stand in %v, the list imports %v", got, want)
@@ -196,12 +201,13 @@ func TestTheRightRunsGoStale(t *testing.T) {
 		{file: "engine/added.go", with: "package engine\n", stale: all},
 		{file: "engine/txn/tx.go", stale: all},
 		{file: "engine/timestamp/stamp.go", stale: all},
-		{file: "engine/nowait/doc.go", stale: "nowait"},
-		{file: "engine/occ/doc.go", stale: "aws dst fasst gts occ registers tpcc tpcc-xstore"},
-		{file: "engine/twopl/doc.go", stale: "2pl 2pl-dst"},
-		{file: "engine/rococo/doc.go", stale: "rococo"},
-		{file: "dst/hybrid.go", stale: "2pl-dst dst gts"},
-		{file: "dst/oracle/vts.go", stale: "2pl-dst dst gts"},
+		{file: "engine/protocol/nowait/doc.go", stale: "nowait"},
+		{file: "engine/replication/redo/doc.go", stale: "2pl 2pl-dst aws dst fasst gts nowait occ registers tpcc tpcc-xstore"},
+		{file: "engine/protocol/occ/doc.go", stale: "aws dst fasst gts occ registers tpcc tpcc-xstore"},
+		{file: "engine/protocol/twopl/doc.go", stale: "2pl 2pl-dst"},
+		{file: "engine/protocol/rococo/doc.go", stale: "rococo"},
+		{file: "dst/hybrid.go", stale: "2pl-dst dst"},
+		{file: "dst/oracle/vts.go", stale: "gts"},
 		{file: "xstore/tree/doc.go", stale: "tpcc-xstore xstore"},
 		{file: "xstore/rivals/masstree/doc.go", stale: "masstree"},
 		{file: "engine/kv/ordered/service.go", stale: "tpcc"},
@@ -267,7 +273,7 @@ func TestVersionOfAPackage(t *testing.T) {
 	if a == OfPackage("engine/batch") || a == Build() || !strings.HasPrefix(a, "src-") || a != OfPackage(compare) {
 		t.Errorf("%s, of runs %s", a, Build())
 	}
-	if c := source().closure(compare); !slices.Contains(c, "xstore/model") || slices.Contains(c, "engine/occ") {
+	if c := source().closure(compare); !slices.Contains(c, "xstore/model") || slices.Contains(c, "engine/protocol/occ") {
 		t.Errorf("it imports %v", c)
 	}
 }

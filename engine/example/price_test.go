@@ -5,13 +5,18 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"reflect"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"drtmx/engine"
 	"drtmx/engine/example/array"
 	"drtmx/engine/example/counters"
+	"drtmx/engine/example/inplace"
 	"drtmx/engine/example/lamport"
 	"drtmx/engine/example/serial"
 	"drtmx/engine/example/sorted"
@@ -26,7 +31,7 @@ import (
 
 // One registration each.
 func init() {
-	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, timestamp.Kinds{lamport.Kind})
+	experiment.Plug(txn.Kinds{serial.Kind, inplace.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, timestamp.Kinds{lamport.Kind})
 }
 
 func run(t *testing.T, set experiment.Knobs) *result.Result {
@@ -60,6 +65,49 @@ func TestPartsPlugIn(t *testing.T) {
 		}
 		if _, shows := r.Parts["serial"]["taken"]; shows != (cc == "serial") {
 			t.Errorf("%s: the parts show %v", cc, r.Parts)
+		}
+	}
+}
+
+// Under undo logs records are written on all machines before the decision. A third of the transactions abort behind that: nothing of
+// them is left, on no machine, and no log entry.
+func TestUndoLogs(t *testing.T) {
+	for _, store := range []string{"array", "drtm-kv"} {
+		for _, late := range []int{0, 33} {
+			r := run(t, experiment.Knobs{"cc": "inplace", "store": store, "check": "full", "inplace.late_aborts": late})
+			if !r.Checks.Passed() || r.Checks.Transactions == 0 || !r.Checks.Invariants["counters.sum"] || !r.Checks.Invariants["replicas.equal"] {
+				t.Errorf("%s, %d %% abort late: %s", store, late, r.ChecksText())
+			}
+			if late > 0 && r.AbortRate < 0.3 {
+				t.Errorf("%s: only %.2f of the attempts abort", store, r.AbortRate)
+			}
+		}
+	}
+}
+
+// A protocol and a log go together only where both say so.
+func TestLogsAreAllowedByProtocols(t *testing.T) {
+	for _, x := range []struct {
+		set  experiment.Knobs
+		want string
+	}{
+		{experiment.Knobs{"cc": "occ", "log.scheme": "undo"}, "cc=occ does not write such logs: it has redo or none; set log.scheme=own"},
+		{experiment.Knobs{"cc": "inplace", "log.scheme": "redo"}, "it has undo"},
+		{experiment.Knobs{"cc": "nowait", "log.scheme": "none"}, "log.scheme=none keeps one copy of each record"},
+		{experiment.Knobs{"cc": "nowait", "log.scheme": "none", "replicas": 1}, ""},
+		{experiment.Knobs{"cc": "serial", "log.scheme": "redo"}, ""}, // it has no effect
+	} {
+		spec, err := experiment.Spec{Workload: "counters", Set: experiment.Knobs{"store": "array"}}.With(x.set)
+		if err == nil {
+			_, err = experiment.Resolve(spec)
+		}
+		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%v: %v, want %q", x.set, err, x.want)
+		}
+	}
+	for _, cc := range []string{"occ", "2pl"} {
+		if r := run(t, experiment.Knobs{"cc": cc, "log.scheme": "none", "replicas": 1, "workload.counters": 400}); !r.Checks.Passed() || !r.Checks.Invariants["counters.sum"] || r.Parts["log"] != nil {
+			t.Errorf("%s without logs: %v\n%s", cc, r.Parts["log"], r)
 		}
 	}
 }
@@ -156,7 +204,7 @@ func TestNobodyElseKnowsTheParts(t *testing.T) {
 			t.Errorf("%s imports a part that is plugged in", pkg)
 		}
 		// What the second protocol and YCSB cost: their folders, and their lines in the list of parts.
-		for _, part := range []string{"drtmx/engine/nowait", "drtmx/engine/workload/ycsb"} {
+		for _, part := range []string{"drtmx/engine/protocol/nowait", "drtmx/engine/workload/ycsb"} {
 			if slices.Contains(strings.Fields(strings.Trim(strings.TrimSpace(imports), "[]")), part) && pkg != "drtmx/engine/experiment" {
 				t.Errorf("%s imports %s", pkg, part)
 			}
@@ -169,8 +217,46 @@ func TestNobodyElseKnowsTheParts(t *testing.T) {
 	}
 	shared := map[string]string{"rc": "occ", "2pl": "twopl"} // protocols in the folder of another one
 	for _, k := range experiment.Protocols {
-		if folder := "drtmx/engine/" + cmp.Or(shared[k.Name], k.Name); k.Name != "serial" && strings.Count(string(list), folder+`"`) != 1 {
+		if folder := "drtmx/engine/protocol/" + cmp.Or(shared[k.Name], k.Name); !slices.Contains([]string{"serial", "inplace"}, k.Name) && strings.Count(string(list), folder+`"`) != 1 {
 			t.Errorf("parts.go does not import %s once", folder)
+		}
+	}
+}
+
+// What a scheme of timestamps has for itself is in its folder: its knobs are called by their names nowhere else, and those of all schemes
+// only where they are declared. Specs of users and figures name them, and so does a host the one that it brings.
+func TestKnobsOfSchemesAreNamedAtHome(t *testing.T) {
+	homes := map[string]string{} // of a knob
+	for i := range experiment.Schemes {
+		if k := &experiment.Schemes[i]; k.Rows != nil {
+			home, _, _ := strings.Cut(strings.TrimPrefix(runtime.FuncForPC(reflect.ValueOf(k.Open).Pointer()).Name(), "drtmx/"), ".")
+			for _, r := range k.Rows(experiment.Workloads.Load) {
+				homes[r.Name] = home
+			}
+		}
+	}
+	for _, r := range experiment.Schemes.Rows(experiment.Workloads.Load) {
+		homes[r.Name] = cmp.Or(homes[r.Name], "engine/timestamp")
+	}
+	if homes["ts.compression"] != "dst/oracle" || homes["ts.variant"] != "dst" || homes["ts.scheme"] != "engine/timestamp" {
+		t.Fatalf("%v", homes)
+	}
+	for _, room := range []string{"engine", "dst", "xstore", "rdpma", "dashboard", "cluster"} {
+		err := filepath.WalkDir("../../"+room, func(name string, _ os.DirEntry, err error) error {
+			folder := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(name)), "../../")
+			if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || folder == "cluster/handbook" {
+				return err
+			}
+			text, err := os.ReadFile(name)
+			for knob, home := range homes { // order-free: each is reported
+				if strings.Contains(string(text), strconv.Quote(knob)) && folder != home {
+					t.Errorf("%s names %s, which is of %s", name, knob, home)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

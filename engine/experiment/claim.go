@@ -12,14 +12,10 @@ func ClaimsOf(v Knobs) (all, writers history.Claim) {
 	if writers = p.Claim; p.ClaimOf != nil {
 		writers = p.ClaimOf(v)
 	}
-	scheme, _ := v["ts.scheme"].(string)
-	k := timestamp.Named(scheme)
+	k := Schemes.Of(v)
 	if k == nil {
 		return writers, writers
 	}
-	claim := k.Claim
-	if k.ClaimOf != nil {
-		claim = k.ClaimOf(v)
-	}
-	return history.Weaker(writers, claim), writers
+	o := timestamp.OptionsOf(v)
+	return history.Weaker(writers, k.ClaimUnder(&o)), writers
 }

@@ -7,9 +7,10 @@ import (
 	"strconv"
 
 	"drtmx/engine/knob"
-	"drtmx/engine/record"
 	"drtmx/engine/testbed"
 	"drtmx/engine/timestamp"
+	"drtmx/engine/txn"
+	"drtmx/engine/versions"
 	"drtmx/engine/workload"
 )
 
@@ -28,11 +29,6 @@ const (
 	coroutineBytes = 24 << 10 // two stacks, scratch, a transaction's sets
 	recvBytes      = 4 << 10  // a RECV buffer
 	ringBytes      = 32 << 10 // a log ring: one per thread of the cluster in each server
-	guardBytes     = 1 << 19  // of a server's gaps
-	versionBytes   = 226      // an old version, with what measures staleness and collects it, but not what Footprint.Old has of it
-
-	cacheEntryBytes = 16 // of a location cache
-	endBytes        = 8  // the stamp at the end of a row with old versions in it
 
 	messagesPerCommit = 4
 	warmedPerWallMS   = 30_000 // records that enter a location cache
@@ -62,6 +58,11 @@ func EstimateOfValues(v Knobs) Estimate {
 	fixed := int64(baseBytes+all*machineBytes) + HeapBytes(v) + testbed.MoreBytes(v)
 	w := Workloads.Of(v)
 	f := w.Footprint(v)
+	index := f.Indexed * Stores.Of(v).Needs().Index
+	f.Bytes += index
+	if !f.Apart {
+		index = 0 // of its own
+	}
 	f.PerSecond = overTCP(v, f)
 	if k := orderedOf(v); k != nil {
 		f.Bytes += k.Footprint(v, uint64(workload.Scaled(v, "workload.keys")), v.Int("workload.value_bytes")+w.LongestKey(v))
@@ -69,7 +70,7 @@ func EstimateOfValues(v Knobs) Estimate {
 	requests := int64(f.PerSecond * float64(clients) * seconds)
 	if !w.Transactions && !w.Ordered {
 		return Estimate{
-			MemoryBytes: fixed + touched(v, f, requests), MaxMemoryBytes: fixed + f.Bytes,
+			MemoryBytes: fixed + touched(v, f, index, requests), MaxMemoryBytes: fixed + f.Bytes,
 			WallMS: 1 + int64(float64(requests)/f.PerWallMS),
 		}
 	}
@@ -85,7 +86,7 @@ func EstimateOfValues(v Knobs) Estimate {
 	fixed += versionsOf(v, &f, seconds)
 	e := Estimate{
 		MaxMemoryBytes: fixed + f.Bytes + recv,
-		MemoryBytes:    fixed + touched(v, f, requests) + min(recv, requests*messagesPerCommit*buffer),
+		MemoryBytes:    fixed + touched(v, f, index, requests) + min(recv, requests*messagesPerCommit*buffer),
 		WallMS:         100 + int64(float64(requests)/f.PerWallMS),
 	}
 	if v.Bool("cache.enabled") && v.Bool("warm") && w.Transactions {
@@ -106,11 +107,11 @@ func overTCP(v Knobs, f workload.Footprint) float64 {
 	return 1 / (1/f.PerSecond + 2*f.Calls*message)
 }
 
-// touched is what requests touch of tables, in pages of the host.
-func touched(v Knobs, f workload.Footprint, requests int64) int64 {
-	n := partOf(f.Bytes-f.Buckets, requests*f.PerRequest)
+// touched is what requests touch of tables, in pages of the host. index are the bytes of the store's that look-ups alone touch.
+func touched(v Knobs, f workload.Footprint, index, requests int64) int64 {
+	n := partOf(f.Bytes-index, requests*f.PerRequest)
 	if !f.Fixed || looksUp(v, f) {
-		n += partOf(f.Buckets, requests*f.PerLookups)
+		n += partOf(index, requests*f.PerLookups)
 	}
 	return n
 }
@@ -126,29 +127,24 @@ func partOf(all, drawn int64) int64 {
 
 // looksUp says whether machines READ buckets: some protocols never do, and a cache that has all records before the start spares it.
 func looksUp(v Knobs, f workload.Footprint) bool {
-	cached := v.Bool("cache.enabled") && v.Bool("warm") && float64(f.Cached*cacheEntryBytes) <= float64(v.Int("cache.bytes"))*v.Float("workload.scale")
+	cached := v.Bool("cache.enabled") && v.Bool("warm") && float64(f.Cached*Stores.Of(v).Needs().Entry) <= float64(v.Int("cache.bytes"))*v.Float("workload.scale")
 	return !cached && Protocols.Of(v).LooksUp(v, Workloads.Load(v)) == ""
 }
 
-// versionsOf is what versions of records need: more bytes in rows, in which each request touches so many more, and the heaps of old
-// versions. A heap uses the places first that were freed last, so of its room only as much is touched as there are versions at a time:
-// those that were overwritten since the oldest snapshot that may run.
+// versionsOf is what versions of records need: more bytes in rows, in which each request touches so many more, and old versions.
 func versionsOf(v Knobs, f *workload.Footprint, seconds float64) (old int64) {
-	o := timestamp.OptionsOf(v)
-	if !o.Versions() || !Workloads.Of(v).Transactions || f.Rows == 0 {
+	if !timestamp.Versioned(v) || !Workloads.Of(v).Transactions || f.Rows == 0 {
 		return 0
 	}
 	_, servers := testbed.Machines(v)
 	_, clients, _ := testbed.ThreadCounts(v)
-	kept := float64(o.StalenessNS+2*(o.DriftNS+o.GCNS)) / 1e9
-	versions := int64(f.PerSecond * float64(clients) * min(kept, seconds) * f.Overwrites)
-	more := f.Rows * int64(record.Versioned.Bytes-record.LockSeq.Bytes)
-	if n := int64(v.Int("ts.inline")); n > 0 {
-		more += n*f.Old + f.Rows*endBytes
-	}
+	o := TxnConfig(v, txn.Seen{}).Common().Timestamps
+	more, old := versions.Footprint(&o, versions.Written{
+		Servers: servers, Rows: f.Rows, Old: f.Old, PerSecond: f.PerSecond * float64(clients) * f.Overwrites, Seconds: seconds,
+	})
 	f.Bytes += more * int64(v.Int("replicas"))
 	f.PerRequest += f.PerRequest / workload.PageBytes * (more / f.Rows)
-	return int64(servers)*guardBytes + versions*(versionBytes+f.Old/f.Rows)
+	return old
 }
 
 // HeapBytes is what queue pairs and coroutines need.

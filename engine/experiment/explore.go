@@ -13,7 +13,7 @@ func exploreKnobs() []knob.Row {
 		{Knob: knob.Knob{Name: "explore.delays", Kind: knob.Text, Default: fabric.FormatDelays(nil), Label: "Delayed messages", Unit: "none | MESSAGE:UNITS,...", Group: knob.Faults,
 			Doc: "Holds single messages of the network back: 17:2,23:1 delays the one that leaves as number 17, counted from 0, by two of explore.unit_ns, and number 23 by one. Later messages between the same two queue pairs wait behind it. `drtmx explore` finds such lists."}, Normal: normalDelays},
 		{Knob: knob.Knob{Name: "explore.unit_ns", Kind: knob.Duration, Default: 5_000, Min: 1, Max: int(fabric.MaxDelay / sim.Nanosecond), Unit: "ns", Label: "Unit of delays", Group: knob.Faults,
-			Doc: "Unit of explore.delays, and the step of `drtmx explore`. The default is longer than a phase of a transaction, so that each further unit changes the order of messages. Above 150 us, requests are resent in the meantime."}, Inactive: func(v Knobs) string {
+			Doc: "Unit of explore.delays, and the step of `drtmx explore`. The default is longer than a phase of a transaction, so that each further unit changes the order of messages. Above 150 µs, requests are resent in the meantime."}, Inactive: func(v Knobs) string {
 			if len(Delays(v)) == 0 {
 				return "explore.delays is none"
 			}

@@ -43,7 +43,7 @@ func clientKnobs() []knob.Row {
 				return "opt.co is off: one coroutine per thread"
 			}
 			return ""
-		}},
+		}, Together: knob.Always},
 		{Knob: knob.Knob{Name: "clients.arrival", Kind: knob.Text, Default: "closed", Label: "Arrivals", Unit: "closed | open:RATE", Section: "4.3", Group: knob.Communication,
 			Doc: "closed: each coroutine starts its next request at once. open:RATE: requests arrive at random, RATE per second in the whole cluster, and wait for a free coroutine; latency counts the wait."}, Normal: normalArrival},
 		{Knob: knob.Knob{Name: "opt.co", Kind: knob.Bool, Default: true, Label: "Coroutines", Section: "2.2.3", Group: knob.Optimisations, Live: true,
@@ -89,7 +89,7 @@ func faultKnobs() []knob.Row {
 		{Knob: knob.Knob{Name: "fault.crash", Kind: knob.Int, Default: NoMachine, Min: NoMachine, Max: testbed.MaxMachines - 1, Label: "Crash a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
 			Doc: "Crashes this machine, counted from 0, at this instant: DRAM and caches are lost, NVM keeps its persistent domain, requests to it end with an error and those of its own clients with it. A server of an ordered store needs a log to come back with its keys (xstore.log). Shows the most recently crashed machine that is still down; -1: none."}, Inactive: noCrash, Order: true},
 		{Knob: knob.Knob{Name: "fault.restart", Kind: knob.Int, Default: NoMachine, Min: NoMachine, Max: testbed.MaxMachines - 1, Label: "Restart a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
-			Doc: "Restarts this machine, which is down: it makes its connections anew, 50 us for each that a thread has, and its clients begin again. A server that logs rebuilds its keys from the SSD first, and is down until then. A command, not a state: always shows -1."}, Inactive: noCrash, Order: true},
+			Doc: "Restarts this machine, which is down: it makes its connections anew, 50 µs for each that a thread has, and its clients begin again. A server that logs rebuilds its keys from the SSD first, and is down until then. A command, not a state: always shows -1."}, Inactive: noCrash, Order: true},
 	}
 }
 
@@ -101,7 +101,7 @@ func measureKnobs() []knob.Row {
 		span("warmup_ns", "Warm-up", "Virtual time before a run measures. 0: automatic, at least five times the p99 latency and 1 ms, at most 1 s.", 0, 0, maxDuration),
 		span("duration_ns", "Measured interval", "Virtual time that a run measures. 0: automatic, at least 20 mean latencies and 10,000 commits, longer until the 95 % interval is narrow, at most 1 s.", 0, 0, maxDuration),
 		drainBudget(span("drain_ns", "Drain's budget", "Virtual time that the drain at the end may take until nothing is under way. When it is spent the run ends with its numbers, its checks stay incomplete, and it says what is still under way. A live change of the lock's primitive waits as long at most; then the system fails and says the same. 0: automatic, five times as long as the longest request of the measured interval took and as those under way have taken on average, at least 20 ms and at most 1 s; 1 s over TCP and with faults.", 0, 0, maxDuration)),
-		span("window_ns", "Window", "Length of the windows that the live page and its cards are made of, cut from virtual time 0. The interval of a run comes from spans of 10 us. An automatic span ends with a window, or with a millisecond where windows are longer.", 400_000, 1_000, MaxAutomatic),
+		span("window_ns", "Window", "Length of the windows that the live page and its cards are made of, cut from virtual time 0. The interval of a run comes from spans of 10 µs. An automatic span ends with a window, or with a millisecond where windows are longer.", 400_000, 1_000, MaxAutomatic),
 		{Knob: knob.Knob{Name: "timeline", Kind: knob.Bool, Default: false, Label: "Timeline", Group: knob.Measurement,
 			Doc: "The result has the throughput of each window from time 0 to the end of the measured interval, at most of the last 20,000, and what the parts of the system show of themselves in it. For runs in which something grows or gets stale, so that they are not steady. Costs no virtual time."}},
 		{Knob: knob.Knob{Name: "warm", Kind: knob.Bool, Default: true, Label: "Warm caches", Section: "4.3.1", Group: knob.Measurement,
@@ -137,8 +137,8 @@ const NoMachine = -1
 func noCrash(v Knobs) string {
 	w := Workloads.Of(v)
 	switch {
-	case w.Transactions && v.Text("ts.scheme") != timestamp.None:
-		return lostStamps(v) + "; set ts.scheme=none and use micro-read, micro-write or ycsb-a with xstore.log=true"
+	case w.Transactions && timestamp.Versioned(v):
+		return lostStamps(v) + "; set " + timestamp.Without + " and use micro-read, micro-write or ycsb-a with xstore.log=true"
 	case w.Transactions:
 		return "workload " + w.Name + " runs transactions, and they have no recovery yet: use micro-read, micro-write or ycsb-a with xstore.log=true"
 	case !w.RequestsOf(v).Retried:
@@ -155,11 +155,12 @@ func noCrash(v Knobs) string {
 
 // lostStamps says what of a scheme of timestamps a crash takes with it.
 func lostStamps(v Knobs) string {
-	scheme := v.Text("ts.scheme")
-	if timestamp.Named(scheme).Traits(v).Oracle {
-		return "ts.scheme=" + scheme + " has an oracle, and neither it nor a number that a machine takes with it is recovered (section 5.2.5)"
+	scheme := Schemes.Of(v)
+	set := timestamp.Knob + "=" + scheme.Name
+	if scheme.Traits(v).Oracle {
+		return set + " has an oracle, and neither it nor a number that a machine takes with it is recovered (section 5.2.5)"
 	}
-	return "ts.scheme=" + scheme + " keeps read timestamps and old versions at primaries alone, and neither is recovered (section 5.2.5)"
+	return set + " keeps read timestamps and old versions at primaries alone, and neither is recovered (section 5.2.5)"
 }
 
 func validFaults(v Knobs) error {
@@ -168,7 +169,7 @@ func validFaults(v Knobs) error {
 	if err := ValidMachine("fault.nic_slowdown_node", v.Int("fault.nic_slowdown_node"), all); err != nil {
 		return err
 	}
-	if err := ValidMachine("fault.clock_skew_node", v.Int("fault.clock_skew_node"), all); err != nil {
+	if err := ValidMachine(timestamp.Skewed, v.Int(timestamp.Skewed), all); err != nil {
 		return err
 	}
 	if n := v.Int("fault.restart"); n != NoMachine {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/occ"
+	"drtmx/engine/coordinator"
 	"drtmx/engine/txn"
 )
 
@@ -103,7 +103,7 @@ func TestSwitchesReachThePhases(t *testing.T) {
 		}
 		c := occConfig(v).Resolved()
 		for _, p := range phases {
-			may := occ.Allowed(p.ID, *p.Field(&c))
+			may := coordinator.Allowed(p.ID, *p.Field(&c.Primitives))
 			on := c.Opt[p.ID]
 			if on.Outstanding && !may.Outstanding || on.Doorbell && !may.Doorbell || on.Passive && !may.Passive {
 				t.Errorf("%s: %s has %+v on, the table allows %+v", name, p.Name, on, may)

@@ -7,12 +7,15 @@ import (
 	"drtmx/dst/oracle"
 	"drtmx/engine/kv"
 	"drtmx/engine/kv/ordered"
-	"drtmx/engine/nowait"
-	"drtmx/engine/occ"
-	"drtmx/engine/rococo"
+	"drtmx/engine/protocol/nowait"
+	"drtmx/engine/protocol/occ"
+	"drtmx/engine/protocol/rococo"
+	"drtmx/engine/protocol/twopl"
+	"drtmx/engine/replication"
+	"drtmx/engine/replication/redo"
+	"drtmx/engine/replication/undo"
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
-	"drtmx/engine/twopl"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/churn"
@@ -38,7 +41,7 @@ import (
 // The parts that systems are made of. A protocol, a store or a workload is known by its line here and nowhere else in this
 // room: it brings its knobs and rules, its documentation, what it needs of memory, and how it is built.
 
-var Protocols = txn.Kinds{
+var Protocols = txn.Kinds{ // program: a list of parts
 	occ.Kind,
 	nowait.Kind,
 	occ.ReadCommitted,
@@ -47,19 +50,26 @@ var Protocols = txn.Kinds{
 }
 
 // Schemes are those of timestamps.
-var Schemes = timestamp.Kinds{
+var Schemes = timestamp.Kinds{ // program: a list of parts
 	dst.DST,
 	oracle.GTS,
 	oracle.VTS,
 	dst.TrueTime,
 }
 
-var Stores = store.Kinds{
+// Logs keep the copies of records in step.
+var Logs = replication.Kinds{ // program: a list of parts
+	redo.Kind,
+	undo.Kind,
+	replication.None,
+}
+
+var Stores = store.Kinds{ // program: a list of parts
 	kv.Kind,
 }
 
 // Ordered are the ordered key-value stores.
-var Ordered = store.Ordered{
+var Ordered = store.Ordered{ // program: a list of parts
 	ordered.Kind,
 	xstore.Kind,
 	drtmtree.Kind,
@@ -68,7 +78,7 @@ var Ordered = store.Ordered{
 	rolex.Kind,
 }
 
-var Workloads = workload.Parts(slices.Concat(
+var Workloads = workload.Parts(slices.Concat( // program: a list of parts
 	smallbank.Kinds,
 	cycle.Kinds,
 	registers.Kinds,

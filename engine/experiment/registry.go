@@ -1,6 +1,9 @@
 package experiment
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"drtmx/engine/knob"
@@ -13,26 +16,93 @@ import (
 
 func init() { register() }
 
-// Plug adds protocols, stores of both kinds, workloads and schemes of timestamps to the lists of parts, for authors that keep them elsewhere: in a test, or in
-// a command of their own. It is called while the program starts, before anything reads a spec. A name that is taken is a
-// panic.
+// ownParts are how many parts of each list are of this module: the first ones.
+var ownParts = struct{ protocols, stores, ordered, workloads, schemes int }{len(Protocols), len(Stores), len(Ordered), len(Workloads), len(Schemes)}
+
+// Plug adds protocols, stores of both kinds, workloads and schemes of timestamps to the lists of parts, for authors that keep them elsewhere: in a test, in
+// a command of their own, or in a notebook. It takes the place of a part of the same name that was plugged in before: systems that are
+// open keep the one that they were opened with. It is called while nothing runs. A name of a part or knob of this module is a panic, and
+// so is a part that lacks something: then the lists are as before.
 func Plug(protocols txn.Kinds, stores store.Kinds, ordered store.Ordered, workloads workload.Parts, schemes timestamp.Kinds) {
-	Protocols = append(Protocols, protocols...)
-	Stores = append(Stores, stores...)
-	Ordered = append(Ordered, ordered...)
-	Workloads = append(Workloads, workloads...)
-	Schemes = append(Schemes, schemes...)
-	knob.Forget()
-	register()
+	p, s, o, w, t, at := Protocols, Stores, Ordered, Workloads, Schemes, pluggedAt
+	pluggedAt = maps.Clone(at)
+	done := false
+	defer func() {
+		if !done {
+			Protocols, Stores, Ordered, Workloads, Schemes, pluggedAt = p, s, o, w, t, at
+		}
+	}()
+	Protocols = plugged(Protocols, ownParts.protocols, protocols, "cc", func(k *txn.Kind) string { return k.Name })
+	Stores = plugged(Stores, ownParts.stores, stores, "store", func(k *store.Kind) string { return (*k).Name() })
+	Ordered = plugged(Ordered, ownParts.ordered, ordered, store.OrderedKnob, func(k *store.KVKind) string { return k.Name })
+	Workloads = plugged(Workloads, ownParts.workloads, workloads, "workload", func(k *workload.Kind) string { return k.Name })
+	Schemes = plugged(Schemes, ownParts.schemes, schemes, timestamp.Knob, func(k *timestamp.Kind) string { return k.Name })
+	knob.Rebuild(register)
+	done = true
+}
+
+// plugged is a list with more parts, which take the place of those of their names behind the first own ones. The knob which names one of it.
+func plugged[K any](list []K, own int, more []K, which string, name func(k *K) string) []K {
+	list = slices.Clone(list) // who has the list goes on with it
+	for i := range more {
+		at := slices.IndexFunc(list, func(k K) bool { return name(&k) == name(&more[i]) })
+		switch {
+		case at < 0:
+			list = append(list, more[i])
+		case at < own:
+			panic(fmt.Errorf("%s=%s is one of drtmx: give yours another name", which, name(&more[i])))
+		default:
+			list[at] = more[i]
+		}
+		pluggedAt[part{which, name(&more[i])}] = knob.Edition() + 1
+	}
+	return list
+}
+
+// part is one of a list, by the knob that names one of it.
+type part struct{ knob, name string }
+
+var pluggedAt = map[part]int{} // program: of the lists of parts: edition of the list of knobs
+
+// PluggedAt says in which edition of the list of knobs the parts of resolved values were plugged in, the latest of them, and which knob names that
+// part; 0: all are of this module.
+func PluggedAt(v Knobs) (which string, edition int) {
+	for p, at := range pluggedAt { // order-free: of a maximum
+		if at > edition && v[p.knob] == any(p.name) {
+			which, edition = p.knob, at
+		}
+	}
+	return which, edition
+}
+
+// Fitting are resolved values of another edition of the list of knobs as this one has them.
+func Fitting(v Knobs) Knobs {
+	out := make(Knobs, len(v))
+	for name, x := range v { // order-free: fills a map
+		if knob.Find(name) != nil {
+			out[name] = x
+		}
+	}
+	for _, r := range knob.Rows() {
+		if _, ok := out[r.Name]; !ok {
+			out[r.Name] = r.DefaultFor(v.Text("workload"))
+		}
+	}
+	out.Derive()
+	return out
 }
 
 // register puts the knobs of all parts on the list.
 func register() {
-	timestamp.Register(Schemes)
+	for i := range Protocols {
+		if err := Protocols[i].Complete(); err != nil {
+			panic(err)
+		}
+	}
 	cluster, found, protocol := Protocols.Rows(Workloads.Load)
 	for _, list := range [][]knob.Row{
 		{presetRow()}, testbed.ClusterKnobs(), cluster, {seedRow()}, testbed.HardwareKnobs(Workloads.Load), workload.HintKnobs(Workloads.Of), clientKnobs(),
-		protocol, timestampKnobs(), Stores.Rows(Workloads.Load), Ordered.Rows(Workloads.Load, Workloads.Indexed()), found, Workloads.Rows(defaultWorkload), faultKnobs(), exploreKnobs(), measureKnobs(),
+		protocol, {logRow()}, timestampKnobs(), Stores.Rows(Workloads.Load), Ordered.Rows(Workloads.Load, Workloads.Indexed()), found, Workloads.Rows(defaultWorkload), faultKnobs(), exploreKnobs(), measureKnobs(),
 	} {
 		knob.Register(list)
 	}

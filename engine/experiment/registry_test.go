@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/knob"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 )
 
 func TestRegistryRows(t *testing.T) {
@@ -180,7 +180,7 @@ func mask(p int, c occ.Config) (m [3]bool) {
 		if int(ph.ID) == p {
 			for i, o := range opts {
 				r := c.Resolved()
-				m[i] = o.Allowed(ph, *ph.Field(&r)) && *o.Field(&c.Opt[p])
+				m[i] = o.Allowed(ph, *ph.Field(&r.Primitives)) && *o.Field(&c.Opt[p])
 			}
 		}
 	}

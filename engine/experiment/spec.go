@@ -188,7 +188,7 @@ func Resolve(spec Spec) (Knobs, error) {
 	return v, nil
 }
 
-// SpecOf is the shortest spec that resolves to these values.
+// SpecOf is the shortest spec that resolves to these values. A knob that they do not have is newer than they are, and has its default.
 func SpecOf(name string, v Knobs) (Spec, error) {
 	s := Spec{Name: name, Preset: v.Text("preset"), Workload: v.Text("workload"), Set: Knobs{}}
 	base, err := Resolve(Spec{Preset: s.Preset, Workload: s.Workload})
@@ -196,8 +196,8 @@ func SpecOf(name string, v Knobs) (Spec, error) {
 		return Spec{}, err
 	}
 	for _, e := range knob.Rows() {
-		if v[e.Name] != base[e.Name] && !e.IsGroup() && !e.Follows {
-			s.Set[e.Name] = v[e.Name]
+		if x, ok := v[e.Name]; ok && x != base[e.Name] && !e.IsGroup() && !e.Follows {
+			s.Set[e.Name] = x
 		}
 	}
 	for _, name := range testbed.SetNumbers(v) {
@@ -207,8 +207,8 @@ func SpecOf(name string, v Knobs) (Spec, error) {
 		return Spec{}, err
 	}
 	for _, e := range knob.Rows() {
-		if v[e.Name] != base[e.Name] && !e.IsGroup() {
-			s.Set[e.Name] = v[e.Name]
+		if x, ok := v[e.Name]; ok && x != base[e.Name] && !e.IsGroup() {
+			s.Set[e.Name] = x
 		}
 	}
 	return s, nil

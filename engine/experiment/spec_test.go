@@ -199,3 +199,21 @@ func TestLongestSpans(t *testing.T) {
 		}
 	}
 }
+
+// Values that were recorded before a knob came have no value of it: their spec is that of its default.
+func TestSpecOfOlderValues(t *testing.T) {
+	v, err := Resolve(Spec{Workload: "smallbank", Set: Knobs{"replicas": 2, "coroutines": 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := SpecOf("", v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"log.scheme", "warm", "opt.lock.db"} {
+		delete(v, name)
+	}
+	if got, err := SpecOf("", v); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v: %+v, want %+v", err, got, want)
+	}
+}

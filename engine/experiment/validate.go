@@ -13,7 +13,7 @@ import (
 // broken rule.
 func Validate(v Knobs) error {
 	w := Workloads.Of(v)
-	for _, rule := range append(testbed.Rules(), func(v Knobs) error { return Protocols.Valid(v, &w.Load) }, w.Valid, validTimestamps, func(v Knobs) error { return Ordered.Valid(v, &w.Load) }, workload.ValidHints, validFaults, validMTU, validDrain) {
+	for _, rule := range append(testbed.Rules(), func(v Knobs) error { return Protocols.Valid(v, &w.Load) }, w.Valid, validLog, validTimestamps, func(v Knobs) error { return Ordered.Valid(v, &w.Load) }, workload.ValidHints, validFaults, validMTU, validDrain) {
 		if err := rule(v); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -50,6 +51,9 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 		}
 	}
 	f, err := knob.OpenRegular(nameOrFile)
+	if i, statErr := os.Stat(nameOrFile); statErr == nil && i.IsDir() {
+		err = fs.ErrNotExist // a folder that happens to have the name of what was meant
+	}
 	if err != nil {
 		rule, next := "cannot be read: "+err.Error(), "`drtmx specs` lists the shipped ones"
 		if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +61,7 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 				return spec, err
 			}
 			names := slices.Concat(shippedSpecs, knob.Find("workload").Choices, PresetNames())
-			rule = "no shipped spec, no workload, no preset and no file" + knob.DidYouMean(nameOrFile, names)
+			rule = "no shipped spec, no workload, no preset and no file" + cmp.Or(knob.DidYouMean(nameOrFile, names), knob.TakenBy(nameOrFile))
 		}
 		return Spec{}, &SpecError{Field: "spec", Value: knob.Clip(nameOrFile), Rule: rule, Next: next}
 	}

@@ -7,10 +7,9 @@ import (
 	"testing"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/occ"
-	"drtmx/engine/rococo"
-	"drtmx/engine/timestamp"
-	"drtmx/engine/twopl"
+	"drtmx/engine/protocol/occ"
+	"drtmx/engine/protocol/rococo"
+	"drtmx/engine/protocol/twopl"
 	"drtmx/engine/txn"
 )
 
@@ -119,11 +118,11 @@ func TestFindsNothingUnderAnyScheme(t *testing.T) {
 	}
 	for _, host := range []txn.Kind{occ.Kind, twopl.Kind, rococo.Kind} {
 		var sets []experiment.Knobs
-		for _, scheme := range timestamp.Names() {
+		for _, scheme := range experiment.Schemes.Names() {
 			if !host.Hosts(scheme) {
 				continue
 			}
-			sets = append(sets, experiment.Knobs{"ts.scheme": scheme, "ts.clock_drift_ns": 20_000, "oracle": timestamp.Named(scheme).Traits(defaults).Oracle})
+			sets = append(sets, experiment.Knobs{"ts.scheme": scheme, "ts.clock_drift_ns": 20_000, "oracle": experiment.Schemes.Named(scheme).Traits(defaults).Oracle})
 			if scheme == counted["ts.scheme"] {
 				sets = append(sets, counted)
 			}

@@ -327,5 +327,5 @@ func clock(ps int64) string {
 		digits := strconv.FormatInt(1_000_000+f, 10)[1:]
 		s += "." + strings.TrimRight(digits, "0")
 	}
-	return s + " us"
+	return s + " µs"
 }

@@ -82,6 +82,7 @@ type Recorder struct {
 	purged uint32 // round of the last forgetting
 
 	needed     func(stamp uint64) bool // nil: there are no snapshots
+	lackLess   string                  // what to do where they lack too much
 	unheld     bool                    // no longer asked
 	hash       uint64
 	stale      uint64 // snapshots older than their begin
@@ -591,8 +592,10 @@ func (r *Recorder) forget() {
 
 // Needs says which stamps of committed transactions some snapshot that is not recorded yet may lack: they stay in
 // the window. A snapshot that reads what only a transaction overwrote of which that was denied is VersionLost. Nil:
-// there are no snapshots.
-func (r *Recorder) Needs(f func(stamp uint64) bool) { r.needed = f }
+// there are no snapshots. lackLess says what to do where the window has no room for all that they may lack.
+func (r *Recorder) Needs(f func(stamp uint64) bool, lackLess string) {
+	r.needed, r.lackLess = f, lackLess
+}
 
 // Restamp says that snapshots which begin from now on have everything that is recorded, whatever its stamps, as if
 // it had been there from the start. None is under way.
@@ -669,7 +672,7 @@ func (r *Recorder) report(judged uint64) Report {
 	}
 	switch {
 	case r.unheld:
-		rep.Incomplete = fmt.Sprintf("snapshots may lack what the last %d transactions and more wrote, and the window has no room for as many, so an anomaly that a snapshot is part of may be missed; make ts.staleness_ns or ts.gc_ns smaller, or set check=sampled", r.opt.Capacity)
+		rep.Incomplete = fmt.Sprintf("snapshots may lack what the last %d transactions and more wrote, and the window has no room for as many, so an anomaly that a snapshot is part of may be missed; %s, or set check=sampled", r.opt.Capacity, r.lackLess)
 	case r.overflowed:
 		rep.Incomplete = fmt.Sprintf("an attempt went on while more than %d others ended and was no longer waited for, so an anomaly that it is part of may be missed; look for what takes so long, or set check=sampled", r.opt.Capacity)
 	}

@@ -20,7 +20,7 @@ func TestReportJSON(t *testing.T) {
 	}
 	want := `{"mode":"full","claimed":"strict-serializable","ok":false,"transactions":2,"transactions_seen":2,` +
 		`"anomalies":[{"kind":"real-time","text":"T12 (balance) read account/7 at version 4, which T9 (balance) overwrote with version 6; ` +
-		`T9 (balance) ended at 0.00001 us, before T12 (balance) began at 1.5 us",` +
+		`T9 (balance) ended at 0.00001 µs, before T12 (balance) began at 1.5 µs",` +
 		`"cycle":[{"txn":12,"edge":"rw","record":"account/7","version":4},{"txn":9,"edge":"rt"}],"breaks_claim":true}],` +
 		`"anomaly_count":1,"invariants":{"smallbank.total":true}}`
 	if string(got) != want {

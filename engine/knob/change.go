@@ -13,10 +13,11 @@ type Follower struct {
 	Spec func(spec, set Values)
 }
 
-var followers []Follower
-
-// Follow adds a follower. It is called while the program starts.
-func Follow(f Follower) { followers = append(followers, f) }
+// Follow adds a follower. It is called while the program starts, and within Rebuild.
+func Follow(f Follower) {
+	to := open()
+	to.followers = append(to.followers, f)
+}
 
 // Apply puts parsed settings onto resolved values: knobs that set a whole design first, then knobs that set others,
 // then the settings themselves, and at last what follows from all of them.
@@ -27,7 +28,7 @@ func (v Values) Apply(set Values) {
 	for name, x := range set { // order-free: fills a map
 		v[name] = x
 	}
-	for _, f := range followers {
+	for _, f := range current.Load().followers {
 		f.Values(before, v, set)
 	}
 	v.Derive()
@@ -35,7 +36,7 @@ func (v Values) Apply(set Values) {
 
 // spread sets what the knobs of a change set, in the order of the list: those of designs, or the others.
 func (v Values) spread(set Values, designs bool) {
-	for _, r := range rows {
+	for _, r := range Rows() {
 		x, named := set[r.Name]
 		if !named || r.Sets == nil || r.Design != designs {
 			continue
@@ -49,7 +50,7 @@ func (v Values) spread(set Values, designs bool) {
 
 // Derive makes the knobs that are derived from others read what those say.
 func (v Values) Derive() {
-	for _, r := range rows {
+	for _, r := range Rows() {
 		if r.Derived != nil {
 			v[r.Name] = r.Derived(v)
 		}
@@ -60,7 +61,7 @@ func (v Values) Derive() {
 // left of both can be put together.
 func Override(spec, set Values) {
 	gone := map[string]bool{}
-	for _, r := range rows {
+	for _, r := range Rows() {
 		x, named := set[r.Name]
 		switch {
 		case !named || r.Sets == nil:
@@ -74,12 +75,12 @@ func Override(spec, set Values) {
 			delete(spec, name)
 		}
 	}
-	for _, r := range rows { // a knob that sets others is overridden where all of those are
+	for _, r := range Rows() { // a knob that sets others is overridden where all of those are
 		if r.Members != nil && all(gone, r.Members) {
 			delete(spec, r.Name)
 		}
 	}
-	for _, f := range followers {
+	for _, f := range current.Load().followers {
 		if f.Spec != nil {
 			f.Spec(spec, set)
 		}

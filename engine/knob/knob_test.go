@@ -100,6 +100,25 @@ func TestNamesThatAreNearlyRight(t *testing.T) {
 	}
 }
 
+// A list that is made anew takes the place of the old one as a whole, and not at all if that fails.
+func TestRebuild(t *testing.T) {
+	before, edition := current.Load(), Edition()
+	defer current.Store(before)
+	row := func(name string) []Row { return []Row{{Knob: Knob{Name: name, Kind: Bool, Default: false}}} }
+	if !panics(func() { Rebuild(func() { Register(row("one")); Register(row("one")) }) }) || Find("one") != nil || Find("nodes") == nil || Edition() != edition {
+		t.Error("a list that could not be made is there")
+	}
+	Rebuild(func() {
+		Register(row("two"))
+		if Find("two") != nil || Find("nodes") == nil {
+			t.Error("a list is read before it is made")
+		}
+	})
+	if Find("two") == nil || Find("nodes") != nil || len(Names()) != 1 || Edition() != edition+1 {
+		t.Errorf("made anew: %v", Names())
+	}
+}
+
 func TestRegister(t *testing.T) {
 	if Find("machines") != Find("nodes") || Find("machines") == nil {
 		t.Error("an alias is another knob")

@@ -2,6 +2,7 @@ package knob
 
 import (
 	"cmp"
+	"sync/atomic"
 )
 
 // Row is a knob with what only its owner knows.
@@ -27,58 +28,97 @@ type Row struct {
 	Follows bool               // it follows others while it is not set
 	File    func(v any) string // the file that a value names, whose content decides like a knob; "": it names none. nil: no value does
 	Order   bool               // a command rather than a setting: what it reads is not what it was set to
+
+	// Together says that it is offered for several systems side by side at once, where all have it and it is live: at a value. nil: it is not.
+	Together func(x any) bool
+
+	// Needs is what the part that runs must have for the knob to have an effect, see txn.Kind.Has; "": the part is one that declares it.
+	Needs string
 }
+
+// Always is Together at any value.
+func Always(any) bool { return true }
 
 // IsGroup says whether a knob only sets others, and reads what they say.
 func (r *Row) IsGroup() bool { return r.Derived != nil }
 
+// registry is the list of all knobs, in the order of the page.
+type registry struct {
+	edition   int
+	rows      []*Row
+	byName    map[string]*Row
+	names     []string
+	followers []Follower
+	beside    func(name string) *Row
+}
+
+// The list is replaced as a whole, for others may read it meanwhile: a page that is open.
 var (
-	rows   []*Row
-	byName = map[string]*Row{}
-	names  []string
-	beside func(name string) *Row
+	current  = listed(&registry{byName: map[string]*Row{}})
+	building *registry // program: by Rebuild; nil: none
 )
 
+func listed(r *registry) *atomic.Pointer[registry] {
+	p := &atomic.Pointer[registry]{}
+	p.Store(r)
+	return p
+}
+
+// open is the list that is written to.
+func open() *registry {
+	if building != nil {
+		return building
+	}
+	return current.Load()
+}
+
 // Register adds rows to the list of all knobs, in the order of the page. It is called while the program
-// starts.
+// starts, and within Rebuild.
 func Register(list []Row) {
+	to := open()
 	for i := range list {
 		r := &list[i]
 		for _, name := range []string{r.Name, r.Alias} {
 			switch {
 			case name == "": // no alias
-			case byName[name] != nil:
+			case to.byName[name] != nil:
 				panic("knob: " + name + " twice")
 			default:
-				byName[name] = r
+				to.byName[name] = r
 			}
 		}
-		rows = append(rows, r)
-		names = append(names, r.Name)
+		to.rows = append(to.rows, r)
+		to.names = append(to.names, r.Name)
 	}
 }
 
-// Forget empties the list, for one that is registered anew while the program starts.
-func Forget() {
-	rows, names, followers = nil, nil, nil
-	clear(byName)
+// Rebuild has build register all knobs anew. Until it returns the old list holds, and if it panics from then on, too.
+func Rebuild(build func()) {
+	building = &registry{edition: Edition() + 1, byName: map[string]*Row{}}
+	defer func() { building = nil }()
+	build()
+	current.Store(building)
 }
 
+// Edition counts how often the list was made anew: what was read of another edition may lack knobs, or have others.
+func Edition() int { return current.Load().edition }
+
 // Beside finds knobs that are not in the list, for there are too many.
-func Beside(find func(name string) *Row) { beside = find }
+func Beside(find func(name string) *Row) { open().beside = find }
 
 // Rows are the list, in the order of the page.
-func Rows() []*Row { return rows }
+func Rows() []*Row { return current.Load().rows }
 
 // Names are those of the list.
-func Names() []string { return names }
+func Names() []string { return current.Load().names }
 
 // Find is a knob by any of its names, nil if there is none.
 func Find(name string) *Row {
-	if r := byName[name]; r != nil || beside == nil {
+	list := current.Load()
+	if r := list.byName[name]; r != nil || list.beside == nil {
 		return r
 	}
-	return beside(name)
+	return list.beside(name)
 }
 
 // Parse turns what a person, YAML, JSON or Go code gave into the canonical value.
@@ -122,7 +162,7 @@ func (r *Row) State(v Values) State {
 }
 
 // Like guesses which knob of the list was meant by a name: ", did you mean ...?" or "".
-func Like(name string) string { return cmp.Or(DidYouMean(name, names), labelled(name)) }
+func Like(name string) string { return cmp.Or(DidYouMean(name, Names()), labelled(name)) }
 
 // Groups are the headings under which the page shows knobs: the floors that they act on.
 const (

@@ -35,9 +35,9 @@ func DidYouMean(s string, candidates []string) string {
 	return ""
 }
 
-// takenBy names the knob that has a value among its choices, if there is one alone: "; cc takes rc".
-func takenBy(value string) (text string) {
-	for _, e := range rows {
+// TakenBy names the knob that has a value among its choices, if there is one alone: "; cc takes rc".
+func TakenBy(value string) (text string) {
+	for _, e := range Rows() {
 		switch {
 		case !slices.Contains(e.Choices, value):
 		case text != "":
@@ -54,7 +54,7 @@ func takenBy(value string) (text string) {
 func labelled(word string) string {
 	stem := func(w string) string { return strings.TrimSuffix(strings.ToLower(w), "s") }
 	within := ""
-	for _, e := range rows {
+	for _, e := range Rows() {
 		for i, w := range strings.Fields(e.Label) {
 			switch {
 			case stem(w) != stem(word):

@@ -69,7 +69,7 @@ func (k Knob) Canonical(v any) (value any, rule string) {
 				return s, ""
 			}
 		}
-		return nil, "must be one of " + strings.Join(k.Choices, ", ") + cmp.Or(DidYouMean(s, k.Choices), takenBy(s))
+		return nil, "must be one of " + strings.Join(k.Choices, ", ") + cmp.Or(DidYouMean(s, k.Choices), TakenBy(s))
 	case Text:
 		s, ok := v.(string)
 		if !ok {

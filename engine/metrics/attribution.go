@@ -26,7 +26,7 @@ type PhaseInfo struct {
 }
 
 // phases are those that are known. The first two are everybody's.
-var phases = []PhaseInfo{
+var phases = []PhaseInfo{ // program: a list
 	PhaseOther: {Name: "other", Label: "other", Colour: "#CCCCCC", Order: 1000},
 	Backoff:    {Name: "backoff", Label: "back-off", Colour: "#AA4499", Order: 900},
 }
@@ -37,11 +37,14 @@ const (
 )
 
 // NewPhase makes a phase known. It is called while the program starts, by the part that enters it; parts that share one
-// take it from a room below them.
+// take it from a room below them. A cell of a notebook may be run again: then it is the one that is known.
 func NewPhase(x PhaseInfo) Phase {
-	for _, o := range phases {
+	for i, o := range phases {
+		if o == x {
+			return Phase(i)
+		}
 		if o.Name == x.Name {
-			panic("metrics: phase " + x.Name + " twice")
+			panic("metrics: another phase is called " + x.Name + " already: choose another name")
 		}
 	}
 	if len(phases) == int(NumPhases) {

@@ -67,7 +67,7 @@ func EstimateRatio(y, x []float64) Estimate {
 		sumX += x[i]
 	}
 	if sumX == 0 || len(y) < LeastValues {
-		return Estimate{Why: TooShort}
+		return tooShort(y)
 	}
 	ratio, mean := sumY/sumX, sumX/float64(len(x))
 	z := make([]float64, len(y))
@@ -80,7 +80,7 @@ func EstimateRatio(y, x []float64) Estimate {
 // estimate is that of a series whose mean is known, or NaN.
 func estimate(series []float64, mean float64) Estimate {
 	if len(series) < LeastValues {
-		return Estimate{Why: TooShort}
+		return tooShort(series)
 	}
 	if math.IsNaN(mean) {
 		mean, _ = moments(series)
@@ -134,6 +134,22 @@ func level(series []float64, rise float64) []float64 {
 	return out
 }
 
+// Times is how many times as long a series would have an interval, 0 where that is not known: as much longer as independent batches, or
+// values, are missing.
+func (e Estimate) Times() float64 {
+	switch {
+	case e.Why == Dependent && e.Batches > 0:
+		return leastBatches / e.Batches
+	case e.Why == TooShort && e.Batches > 0 && e.Batches < LeastValues:
+		return LeastValues / e.Batches
+	}
+	return 0
+}
+
+func tooShort(series []float64) Estimate {
+	return Estimate{Why: TooShort, Batches: float64(len(series))}
+}
+
 // Reason says in words why there is no interval, "" if there is one. what is the quantity.
 func (e Estimate) Reason(what string) string {
 	switch e.Why {
@@ -145,7 +161,7 @@ func (e Estimate) Reason(what string) string {
 		}
 		return fmt.Sprintf("still drifting: %s changes by %+.1f %% from its begin to its end", what, 100*e.Drift/e.Mean)
 	case Dependent:
-		return fmt.Sprintf("too few independent batches: %.1f of %d, an interval takes %d; measure longer", e.Batches, manyBatches, leastBatches)
+		return fmt.Sprintf("too few independent batches: %.1f of %d, an interval takes %d", e.Batches, manyBatches, leastBatches)
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // Gauge is a number that a part of the system shows of itself: it is in windows and results, and page and notebook draw
@@ -32,18 +33,36 @@ const (
 	Busiest
 )
 
-var gauges []*Gauge
+var gauges []*Gauge // program: a list
 
-// NewGauge makes a gauge known. It is called while the program starts, by the part that reads it.
+// NewGauge makes a gauge known. It is called while the program starts, by the part that reads it, and in a cell of a notebook, which may
+// be run again: then it is the one that is known.
 func NewGauge(g Gauge) *Gauge {
 	for _, o := range gauges {
+		g.id = o.id
+		if *o == g {
+			return o
+		}
 		if o.Key() == g.Key() {
-			panic("metrics: gauge " + g.Key() + " twice")
+			panic("metrics: another gauge is called " + g.Key() + " already: choose another name")
 		}
 	}
 	g.id = len(gauges)
 	gauges = append(gauges, &g)
 	return &g
+}
+
+// Place is where the gauge is among all, in the order in which they were made known: further ones come behind.
+func (g *Gauge) Place() int { return g.id }
+
+// Named is a gauge by its part.name, nil if there is none.
+func Named(key string) *Gauge {
+	for _, g := range gauges {
+		if part, name, _ := strings.Cut(key, "."); g.Part == part && g.Name == name {
+			return g
+		}
+	}
+	return nil
 }
 
 // Gauges are all that are known, those of a part beside each other.

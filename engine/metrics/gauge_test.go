@@ -9,7 +9,7 @@ var (
 	testLevel = NewGauge(Gauge{Part: "test", Name: "level", Label: "level"})
 	testRate  = NewGauge(Gauge{Part: "test", Name: "rate", Label: "rate", Unit: "/s", Kind: Rate})
 	testShare = NewGauge(Gauge{Part: "test", Name: "share", Label: "share", Unit: "%", Kind: Share})
-	testMean  = NewGauge(Gauge{Part: "test", Name: "mean", Label: "mean", Unit: "us", Kind: Mean})
+	testMean  = NewGauge(Gauge{Part: "test", Name: "mean", Label: "mean", Unit: "µs", Kind: Mean})
 	testCores = NewGauge(Gauge{Part: "test", Name: "cores", Label: "busiest core", Unit: "%", Kind: Busiest})
 )
 
@@ -46,7 +46,12 @@ func TestGauges(t *testing.T) {
 	}
 }
 
+// The same gauge may be made known again, as a cell of a notebook does; another one of its name may not.
 func TestGaugeTwice(t *testing.T) {
+	known := len(Gauges())
+	if NewGauge(Gauge{Part: "test", Name: "level", Label: "level"}) != testLevel || len(Gauges()) != known || Named("test.level") != testLevel || Named("test.leve") != nil {
+		t.Error("the same gauge is another one")
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a gauge is known twice")

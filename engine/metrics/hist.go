@@ -168,14 +168,14 @@ func (h *Hist) Clone() *Hist {
 	return c
 }
 
-// Latency is a distribution as results print it, in us. A quantile without
+// Latency is a distribution as results print it, in µs. A quantile without
 // enough samples, and the mean and the largest of none, is 0 and absent from JSON.
 type Latency struct {
 	Mean float64 `json:"mean,omitempty"`
-	P50  float64 `json:"p50,omitempty"`
+	P50  float64 `json:"p50,omitempty"` // the median: half of the requests took no longer
 	P90  float64 `json:"p90,omitempty"`
-	P99  float64 `json:"p99,omitempty"`
-	P999 float64 `json:"p999,omitempty"`
+	P99  float64 `json:"p99,omitempty"`  // one request of a hundred took longer
+	P999 float64 `json:"p999,omitempty"` // one of a thousand
 	Max  float64 `json:"max,omitempty"`
 }
 

@@ -93,6 +93,9 @@ func TestPhasesInOrder(t *testing.T) {
 	if got := strings.Join(names, " "); got != "second first backoff other" {
 		t.Errorf("phases: %s", got)
 	}
+	if p := Phases()[0]; NewPhase(p.Info()) != p || len(Phases()) != len(names) {
+		t.Error("the same phase is another one")
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a phase is known twice")

@@ -79,7 +79,7 @@ func (s *Sketch) at(ns int64) (in, above uint64) {
 func QuantileCI95(whole *Hist, parts []Sketch, q float64) (share float64, e Estimate) {
 	ns, ok := whole.QuantileNS(q)
 	if !ok || ns == 0 || len(parts) < LeastValues {
-		return 0, Estimate{Why: TooShort}
+		return 0, Estimate{Why: TooShort, Batches: float64(len(parts))}
 	}
 	// The quantile is somewhere in its bucket: as much of the bucket counts as longer as makes the share
 	// of the longer ones right.

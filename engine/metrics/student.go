@@ -26,12 +26,12 @@ type student struct {
 	z, g1, g2, g3 float64
 }
 
-var at975 = func() student {
+var at975 = func() student { // program: constants
 	const z = normal975
 	return student{student975[:], z, (z*z*z + z) / 4, (5*z*z*z*z*z + 16*z*z*z + 3*z) / 96, (3*z*z*z*z*z*z*z + 19*z*z*z*z*z + 17*z*z*z - 15*z) / 384}
 }()
 
-var at995 = func() student {
+var at995 = func() student { // program: constants
 	const z = normal995
 	return student{student995[:], z, (z*z*z + z) / 4, (5*z*z*z*z*z + 16*z*z*z + 3*z) / 96, (3*z*z*z*z*z*z*z + 19*z*z*z*z*z + 17*z*z*z - 15*z) / 384}
 }()

@@ -14,7 +14,7 @@
 //	says: Validation raises the timestamps of records, not those of gaps.
 //	test: ./engine/explore TestScripts/skewed-insert
 //	shows: G2
-//	file: engine/occ/versioned_serve.go
+//	file: engine/protocol/occ/versioned_serve.go
 //	old:
 //		if !p.mv.RaisesReads() {
 //	new:

@@ -70,7 +70,10 @@ func edited(source string, list []placed) (string, error) {
 	}
 	end := set.Position(f.Name.End()).Offset
 	var out strings.Builder
-	out.WriteString(source[:end] + "; import planted \"drtmx/" + switchPackage + "\"")
+	out.WriteString(source[:end])
+	if slices.ContainsFunc(list, func(p placed) bool { return strings.Contains(p.edit.New, mark) }) {
+		out.WriteString("; import planted \"drtmx/" + switchPackage + "\"")
+	}
 	for _, p := range list {
 		if p.from < end {
 			return "", fmt.Errorf("%s: edits text that another edit has, or that is above the package clause", p.bug)

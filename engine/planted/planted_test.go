@@ -133,6 +133,11 @@ func TestEditsAreChecked(t *testing.T) {
 	if want := "package p; import planted \"drtmx/engine/planted/on\"\n\nvar a = planted.Is(\"b\")\n\nvar b = 2\nvar b = 2\n"; err != nil || text != want {
 		t.Errorf("%q, %v, want %q", text, err, want)
 	}
+	// A file whose edits do not ask which bug was chosen imports nothing for it.
+	text, err = edited(source, []placed{{bug: "b", edit: Edit{"p.go", "var a = 1\n", "var a, c = 1, 2\n"}}})
+	if want := "package p\n\nvar a, c = 1, 2\n\nvar b = 2\nvar b = 2\n"; err != nil || text != want {
+		t.Errorf("%q, %v, want %q", text, err, want)
+	}
 }
 
 // scoreOf plants bugs in a module of its own.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/metrics"
+
 	"drtmx/engine/experiment"
 )
 
@@ -43,6 +45,16 @@ func TestNumber(t *testing.T) {
 }
 
 // TestCompareOfOneRun: whoever compares a run with itself, as after setting a knob to its default, is told so.
+func TestWindowInALine(t *testing.T) {
+	w := Window{T0NS: 350_000, T1NS: 400_000, Throughput: 3.47e6, LatencyUS: metrics.Latency{P50: 34.3, P99: 57.2}}
+	if s, want := w.String(), "350us to 400us: 3.47 M/s, p50 34.3 µs, p99 57.2 µs"; s != want {
+		t.Errorf("%q, want %q", s, want)
+	}
+	if s, want := (Window{T1NS: 50_000}).String(), "0 to 50us: 0/s"; s != want {
+		t.Errorf("%q, want %q", s, want)
+	}
+}
+
 func TestCompareOfOneRun(t *testing.T) {
 	const same = "no knob differs: the same run twice\n"
 	r := &Result{Spec: experiment.Knobs{"nodes": 3}, Throughput: 1}

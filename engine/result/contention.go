@@ -38,7 +38,7 @@ func HotText(hot []HotRecord) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nHottest records %24s %10s %14s  %s\n", "conflicts", "aborts", "lock wait us", "by type")
+	fmt.Fprintf(&b, "\nHottest records %24s %10s %14s  %s\n", "conflicts", "aborts", "lock wait µs", "by type")
 	for i := range hot {
 		h := &hot[i]
 		fmt.Fprintf(&b, "  %-28s %9d %10d %14.4g  %s\n", h.name(), h.Conflicts, h.Aborts, h.LockWaitUS, h.Types())

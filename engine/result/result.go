@@ -2,7 +2,6 @@ package result
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"drtmx/engine/experiment"
@@ -117,10 +116,10 @@ type Result struct {
 	Changes          []Change                         `json:"changes,omitempty"`           // live knob changes, oldest first
 	UserTransactions []string                         `json:"user_transactions,omitempty"` // types that AddTransaction has added
 	Timeline         []Moment                         `json:"timeline,omitempty"`          // from time 0, where it was asked for
-	XStore           *XStoreStat                      `json:"xstore,omitempty"`
-	Auto             map[string]experiment.AutoChoice `json:"auto,omitempty"`         // of what is auto, by knob
-	AutoChanges      []AutoChange                     `json:"auto_changes,omitempty"` // of what was measured, oldest first
-	History          *HistoryStat                     `json:"history,omitempty"`      // of the file with all accesses, if one was asked for
+	Sections         map[string]Section               `json:"-"`                           // of parts that have one, each under its part's name beside these fields
+	Auto             map[string]experiment.AutoChoice `json:"auto,omitempty"`              // of what is auto, by knob
+	AutoChanges      []AutoChange                     `json:"auto_changes,omitempty"`      // of what was measured, oldest first
+	History          *HistoryStat                     `json:"history,omitempty"`           // of the file with all accesses, if one was asked for
 	Digest           string                           `json:"digest"`
 	Digests          Digests                          `json:"digests"` // its parts: what has changed where two differ
 }
@@ -146,28 +145,6 @@ func (o *Open) Text() string {
 func (o *Open) Unsteady() string {
 	return fmt.Sprintf("%s requests a second arrive and %s are served: the queue grows by %s a second, and latencies as long as you measure; lower clients.arrival below %s, or use clients.arrival=closed to see what the system can do",
 		Number(o.Offered), Number(o.Served), Number(o.Offered-o.Served), Number(o.Served))
-}
-
-// XStoreStat is how well a learned cache predicts, and what it takes.
-type XStoreStat struct {
-	MeanError    float64 `json:"mean_error"` // width of a prediction, in slots of leaves
-	MaxError     float64 `json:"max_error"`
-	ModelBytes   float64 `json:"model_bytes"`
-	TTBytes      float64 `json:"tt_bytes"`
-	IndexBytes   float64 `json:"index_bytes"`                 // of the inner nodes that it stands for
-	FallbackRate float64 `json:"fallback_rate"`               // lookups that the server answered, as a share
-	Because      string  `json:"fallbacks_because,omitempty"` // where that is most of them
-	Retrained    float64 `json:"retrained"`                   // sub-models
-}
-
-// XStoreOf is the section of an ordered store with learned caches, after so much time; nil where none runs.
-func XStoreOf(parts map[string]Part, ns int64) *XStoreStat {
-	p := parts["xstore"]
-	if p == nil {
-		return nil
-	}
-	return &XStoreStat{MeanError: p["mean_error"], MaxError: p["max_error"], ModelBytes: p["model_bytes"], TTBytes: p["tt_bytes"], IndexBytes: p["index_bytes"],
-		FallbackRate: p["fallbacks"] / 100, Retrained: math.Round(p["retrained"] * float64(ns) / 1e9)}
 }
 
 // Part is a section of a result: the gauges of one part, by name.

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -10,6 +11,22 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
 )
+
+// String is a window in a line.
+func (w Window) String() string {
+	l := w.LatencyUS
+	return fmt.Sprintf("%s to %s: %s/s%s%s", knob.Format("duration_ns", int(w.T0NS)), knob.Format("duration_ns", int(w.T1NS)), Number(w.Throughput),
+		optional(", p50 %s µs", l.P50), optional(", p99 %s µs", l.P99))
+}
+
+// String is what limits a run, in a sentence.
+func (v Verdict) String() string { return v.Text }
+
+// String is a type of transaction in a line.
+func (s TypeStat) String() string {
+	return fmt.Sprintf("%d commits, %d aborts, %d rollbacks%s%s", s.Commits, s.Aborts, s.Rollbacks,
+		optional(", p50 %s µs", s.LatencyUS.P50), optional(", p99 %s µs", s.LatencyUS.P99))
+}
 
 // String is the result for a terminal: headline numbers, phases, utilisation, checks.
 func (r *Result) String() string {
@@ -39,7 +56,7 @@ func (r *Result) String() string {
 	}
 	l := r.LatencyUS
 	if r.Commits > 0 || l.Mean > 0 {
-		row("latency", "mean %s us%s%s%s", Number(l.Mean), optional(", p50 %s", l.P50), optional(", p99 %s", l.P99), optional(", p99.9 %s", l.P999))
+		row("latency", "mean %s µs%s%s%s", Number(l.Mean), optional(", p50 %s", l.P50), optional(", p99 %s", l.P99), optional(", p99.9 %s", l.P999))
 	}
 	if r.Open != nil {
 		row("open", "%s", r.Open.Text())
@@ -59,7 +76,7 @@ func (r *Result) String() string {
 	}
 	for _, p := range phaseOrder {
 		if s, ok := r.Phases[p]; ok {
-			fmt.Fprintf(&b, "  %-13s%8.3f us %5.1f %%  %.2f round trips\n", p, s.MeanUS, 100*s.Share, s.RoundTrips)
+			fmt.Fprintf(&b, "  %-13s%8.3f µs %5.1f %%  %.2f round trips\n", p, s.MeanUS, 100*s.Share, s.RoundTrips)
 		}
 	}
 	for _, p := range phaseOrder {
@@ -72,8 +89,12 @@ func (r *Result) String() string {
 			row("auto", "%s is %s: %s", name, c.Primitive, c.Because)
 		}
 	}
-	if r.XStore != nil && r.XStore.Because != "" {
-		row("fallbacks", "%s", r.XStore.Because)
+	for _, part := range slices.Sorted(maps.Keys(r.Sections)) {
+		for _, name := range slices.Sorted(maps.Keys(r.Sections[part])) {
+			if text := r.Sections[part].Text(name); text != "" {
+				row(strings.TrimSuffix(name, "_because"), "%s", text)
+			}
+		}
 	}
 	if r.Limit != nil {
 		row("limit", "%s", r.Limit.Text)
@@ -139,7 +160,7 @@ func (r *Result) Snapshots() string {
 	if p, ok := r.Parts["snapshots"]; ok {
 		text += fmt.Sprintf("; %.3g %% of the reads were blocked", p["blocked"])
 		if wait := p["wait"]; wait > 0 {
-			text += fmt.Sprintf(", for %s us on average", Number(wait))
+			text += fmt.Sprintf(", for %s µs on average", Number(wait))
 		}
 	}
 	return text
@@ -151,7 +172,7 @@ func age(ns int64) string {
 	case ns >= 1_000_000:
 		return Number(float64(ns)/1e6) + " ms"
 	case ns >= 1000:
-		return Number(float64(ns)/1e3) + " us"
+		return Number(float64(ns)/1e3) + " µs"
 	case ns == 0:
 		return "0"
 	}
@@ -195,10 +216,23 @@ func (r *Result) Unknown() string {
 		us   float64
 	}{{"p50", 0.5, r.LatencyUS.P50}, {"p90", 0.9, r.LatencyUS.P90}, {"p99", 0.99, r.LatencyUS.P99}} {
 		if need := metrics.SamplesFor(p.q); p.us == 0 && 0 < r.Commits && r.Commits < need {
-			return fmt.Sprintf("%s is not known: it takes %d commits, there are %d; measure longer", p.name, need, r.Commits)
+			return fmt.Sprintf("%s is not known: it takes %d commits, there are %d; %s", p.name, need, r.Commits, r.MeasureLonger(float64(need)/float64(r.Commits)))
 		}
 	}
 	return ""
+}
+
+// MeasureLonger is the advice to measure so many times as long, with a tenth to spare, which says how long that is.
+func (r *Result) MeasureLonger(times float64) string {
+	const spare, fine, coarse = 1.1, 100_000, 1_000_000 // ns
+	ns, step := spare*times*float64(r.VirtualNS), float64(fine)
+	if ns > 5*coarse {
+		step = coarse
+	}
+	if ns <= 0 || ns > 1e12 {
+		return "measure longer"
+	}
+	return "measure longer, about " + knob.Format("duration_ns", int(math.Ceil(ns/step)*step))
 }
 
 // protocol says whether the preset plays a part: others than workloads of transactions have no phases.

@@ -271,6 +271,7 @@ func WithNumbers(profile string, v knob.Values) string {
 
 // unread are the numbers that no system comes to, or all of a section, and why.
 var unread = map[string]string{
+	"nic.sge_max":        "no system posts requests of several segments",
 	"nic.send_depth":     "R2 says itself how deep its queues are",
 	"nic.recv_depth":     "R2 says itself how deep its queues are",
 	"nic.rnr_retry":      "R2 sends messages as datagrams, which do not wait for a receiver",

@@ -3,11 +3,8 @@ package timestamp
 import (
 	"errors"
 
-	"drtmx/engine/history"
-	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/r2/clocks"
-	"drtmx/engine/testbed"
 )
 
 // Freshness is what a read-only transaction asks of its snapshot.
@@ -35,7 +32,12 @@ type Traits struct {
 	Early   bool // the stamp is drawn between lock and validation and may wait (GTS)
 	Acked   bool // Done only after the write-back is acknowledged: a snapshot does not wait (GTS, VTS)
 	Oracle  bool // needs the oracle machine
+	Clocks  bool // reads the clocks of machines
 	Words   int  // of a point in messages
+
+	// What a printed form of a scheme does to the tuple timestamp of a record, see dst.DST.
+	WaitsByTuple  bool // a snapshot waits for the holder of a lock if the timestamp was not beyond it, whatever the version
+	SetsTupleBack bool // a new version stores its stamp there, also over a larger one
 }
 
 // ErrRetry says that an attempt cannot have a stamp now: it aborts and is tried again.
@@ -73,75 +75,18 @@ type Scheme interface {
 	Bound() (ns int64, ok bool)
 }
 
-// Switched is a scheme with knobs of its own or with work in the background. When it is opened, and then at rest whenever a
-// knob of timestamps has changed, it is told whether it is the one in force.
+// Switched is a scheme with knobs of its own or with work in the background. At rest, when it is opened, when another scheme takes its
+// place and when one of Kind.Restamps has changed, it is told whether it is the one in force.
 type Switched interface{ Switch(on bool) }
+
+// Tuned is a scheme in force that is told when any other knob of timestamps has changed, while transactions run.
+type Tuned interface{ Tune() }
 
 // Env is what a scheme is opened on.
 type Env struct {
 	Cluster *r2.Cluster
 	Clocks  *clocks.Clocks
-	Oracle  int                // its machine; -1: there is none
-	Clients []int              // machines that run transactions
-	Options func() *Options    // in force, staleness and the like
-	Values  func() knob.Values // of these
-	Scale   func(cost string, value int) int
-}
-
-// Kind is a scheme as the list of parts has it.
-type Kind struct {
-	Name   string // value of the knob ts.scheme
-	Doc    string // a clause
-	Traits func(v knob.Values) Traits
-	// Rows are its own knobs, Rules what may not be set together under it.
-	Rows  func(load testbed.LoadOf) []knob.Row
-	Rules []func(v knob.Values) error
-	// Elsewhere are rules that hold under every other scheme, of knobs that mean something under this one alone.
-	Elsewhere []func(v knob.Values) error
-	// Claim is the most that transactions under it may claim together, ClaimOf that under these values, where it depends
-	// on them.
-	Claim   history.Claim
-	ClaimOf func(v knob.Values) history.Claim
-	Open    func(e Env) (Scheme, error)
-}
-
-// Kinds are the schemes of a list.
-type Kinds []Kind
-
-// registered is the list of this program.
-var registered Kinds
-
-// Register makes a list that of the program. It is called while the program starts, before anything reads a spec. A
-// name that is there twice is a panic.
-func Register(list Kinds) {
-	seen := map[string]bool{None: true}
-	for i := range list {
-		if seen[list[i].Name] {
-			panic("timestamp: scheme " + list[i].Name + " twice")
-		}
-		seen[list[i].Name] = true
-	}
-	registered = list
-}
-
-// None is the value of ts.scheme under which nothing has a stamp.
-const None = "none"
-
-// Named is the registered scheme of a name, nil if there is none.
-func Named(name string) *Kind {
-	for i := range registered {
-		if registered[i].Name == name {
-			return &registered[i]
-		}
-	}
-	return nil
-}
-
-// Names lists the registered schemes.
-func Names() []string {
-	var names []string
-	for i := range registered {
-		names = append(names, registered[i].Name)
-	}
-	return names
+	Oracle  int             // its machine; -1: there is none
+	Clients []int           // machines that run transactions
+	Options func() *Options // in force
 }

@@ -60,6 +60,8 @@ func (db *DB) Client(c *r2.Co) *Client {
 	cl.tx = Tx{db: db, c: c}
 	cl.tx.readWrite = db.protocol.Session(&cl.tx)
 	cl.tx.run = cl.tx.readWrite
+	cl.tx.killable, _ = cl.tx.readWrite.(Killable)
+	cl.tx.runner, _ = cl.tx.readWrite.(Runner)
 	if p, ok := db.protocol.(Snapshots); ok {
 		if cl.tx.snap = p.Snapshot(&cl.tx); cl.tx.snap != nil {
 			cl.tx.guarantees = new(sessionGuarantees)
@@ -202,7 +204,7 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.beginHistory()
 	tx.Enter(tx.ExecutionPhase(), r2.Mode{})
 	tx.run.Begin(tx.attempts == 1)
-	err := body(tx)
+	err := tx.runBody(body)
 	if err == nil && tx.failed == nil {
 		err = tx.finishReads()
 	}
@@ -218,6 +220,13 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.run.Abandon()
 	tx.Decided(err)
 	return err
+}
+
+func (tx *Tx) runBody(body func(*Tx) error) error {
+	if tx.runner != nil && !tx.snapshot() {
+		return tx.runner.Run(tx, body)
+	}
+	return body(tx)
 }
 
 // ExecutionPhase is the phase in which the body runs.

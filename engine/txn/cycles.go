@@ -1,7 +1,7 @@
 package txn
 
 // OnBroadwell are the cycles in which a core of VAL does what takes that many of the host on which coordinators and
-// reclaims were measured (engine/occ, coordinator.go), a Xeon of the generation Sapphire Rapids: 1.4 times as many.
+// reclaims were measured (engine/protocol/occ, coordinator.go), a Xeon of the generation Sapphire Rapids: 1.4 times as many.
 //
 // Per clock, by what the vendor published of single threads at one frequency: Sunny Cove does 1.18 times the work of
 // Skylake (Hot Chips 2020, of Xeons, SPECint rate at the same cores and clock), Golden Cove 1.19 times that of a

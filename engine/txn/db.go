@@ -3,6 +3,7 @@ package txn
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"drtmx/engine/history"
@@ -10,7 +11,9 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/replication"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 )
 
 // MostRecords is how many records a transaction takes.
@@ -54,6 +57,8 @@ func (s Scale) Of(cost string, amount int) int {
 type Options struct {
 	Config Config
 	Store  store.Kind // of its tables
+	// Schemes are those of timestamps that may be in force, if records have versions.
+	Schemes timestamp.Kinds
 
 	// Servers hold the data: machines 0 to Servers-1. 0 means all machines, the
 	// symmetric model of §4.3; fewer leaves the others to clients alone.
@@ -70,16 +75,11 @@ type Options struct {
 	// measure what a cost is worth, see engine.Causes.
 	Scale Scale
 
-	// RingBytes is the size of a log ring, one per thread of the cluster in the
-	// memory of each server. Small rings make transactions wait for reclaims.
-	RingBytes uint64
+	// Log is what keeps the copies of records in step, if the protocol has it do so.
+	Log replication.Choice
 
 	// Recorder takes in what transactions read and wrote; nil records nothing.
 	Recorder *history.Recorder
-
-	// CheckLogs looks into the backups' rings at every commit decision, free of
-	// time: the entry must be there.
-	CheckLogs bool
 
 	// Conflicts is told of transactions that conflict; nil: not reported.
 	Conflicts Conflicts
@@ -102,6 +102,7 @@ type DB struct {
 	opt      Options
 	common   Settings // of transactions that begin now
 	protocol Protocol
+	log      replication.Scheme
 	servers  int
 	tables   [256]*Table
 	order    []*Table
@@ -156,7 +157,7 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	if o.Store == nil {
 		return nil, errors.New("store is nil: say what makes the tables, such as kv.Kind")
 	}
-	db := &DB{cl: cl, opt: o, servers: o.Servers, scratch: make([]scratch, cl.Machines()), held: o.Scale.Of(CostHeld, asLong)}
+	db := &DB{cl: cl, opt: o, servers: o.Servers, log: replication.Single{}, scratch: make([]scratch, cl.Machines()), held: o.Scale.Of(CostHeld, asLong)}
 	cl.OnSpoil(func(m int) { db.scratch[m].out.clear() })
 	protocol, err := o.Config.Open(db)
 	if err != nil {
@@ -271,6 +272,14 @@ func (db *DB) SetConfig(c Config) error {
 	return db.caches.Resize(db.common.CacheBytes)
 }
 
+// CacheEntries is how many records the location cache of a machine has room for.
+func (db *DB) CacheEntries() uint64 {
+	if entry := db.opt.Store.Needs().Entry; entry > 0 {
+		return db.common.CacheBytes / uint64(entry)
+	}
+	return math.MaxUint64
+}
+
 // Cache is the location cache of a machine, nil of a database without tables. All tables have to be there
 // before it is first asked for.
 func (db *DB) Cache(machine int) store.Cache {
@@ -298,8 +307,7 @@ func (db *DB) Resume() { db.cl.OpenGate() }
 // reclaimed. Passive WRITEs may still be on their way when it is 0; they need
 // no coroutine and land within microseconds.
 func (db *DB) InFlight() int {
-	commits, logs := db.protocol.Unserved()
-	return db.inFlight + commits + logs
+	return db.inFlight + db.protocol.Unserved() + db.log.Unreclaimed()
 }
 
 // Pending is a transaction that has begun and not ended.
@@ -324,7 +332,9 @@ func (db *DB) Pending() []Pending {
 
 // Unserved counts commit and unlock requests that are not served, and log entries
 // that are not reclaimed.
-func (db *DB) Unserved() (commits, logs int) { return db.protocol.Unserved() }
+func (db *DB) Unserved() (commits, logs int) {
+	return db.protocol.Unserved(), db.log.Unreclaimed()
+}
 
 // Locks are those tried so far.
 func (db *DB) Locks() Locks { return db.locks }
@@ -337,8 +347,28 @@ func (db *DB) Locking(local bool) {
 	}
 }
 
-// RingFull counts how often a transaction found a log ring full.
-func (db *DB) RingFull() uint64 { return db.protocol.LogFull() }
+// OpenLog opens what keeps the copies of records in step. A protocol calls it once, while it opens; one that does not has one copy of each
+// record. The protocol says how many copies there are, what its rows look like, and what logs cost.
+func (db *DB) OpenLog(o replication.Options) (replication.Scheme, error) {
+	if db.opt.Log.Kind.Open == nil {
+		return nil, errors.New("log is nil: say what keeps the copies of records, such as redo.Kind")
+	}
+	if k := db.opt.Log.Kind; k.InPlace != o.InPlace {
+		return nil, fmt.Errorf("log %s writes records %s, and the protocol %s: take a log that both allow", k.Name, inPlace[k.InPlace], inPlace[o.InPlace])
+	}
+	o.Choice, o.Servers, o.Note = db.opt.Log, db.servers, db.Note
+	o.Store = func(table uint8) store.Table { return db.tables[table].Store }
+	log, err := db.opt.Log.Kind.Open(db.cl, o)
+	if err == nil {
+		db.log = log
+	}
+	return log, err
+}
+
+var inPlace = map[bool]string{true: "in place before the decision", false: "back after it"}
+
+// Log is what keeps the copies of records in step.
+func (db *DB) Log() replication.Scheme { return db.log }
 
 // Stuck is what the protocol says of its waiting transactions: a few sentences.
 func (db *DB) Stuck(few int) []string {

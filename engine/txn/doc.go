@@ -5,7 +5,7 @@
 // A protocol plugs in below: Config opens a Protocol on a database, and the Protocol has a
 // Session for each coroutine. The session is told of each record that the body asks for,
 // and of the end of the body; it fetches, locks, validates, logs and writes back. What it has
-// to know of a record it keeps around Access. See engine/occ.
+// to know of a record it keeps around Access. See engine/protocol/occ.
 //
 // Client.Run repeats an aborted transaction after a random, growing pause.
 //

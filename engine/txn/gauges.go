@@ -12,10 +12,9 @@ var (
 	cacheStale   = metrics.NewGauge(metrics.Gauge{Part: "cache", Name: "stale", Label: "stale locations", Unit: "/s", Kind: metrics.Rate})
 	locksTried   = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "tried", Label: "locks tried", Unit: "/s", Kind: metrics.Rate})
 	locksLocal   = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "local", Label: "locks of own records", Unit: "%", Kind: metrics.Share})
-	logFull      = metrics.NewGauge(metrics.Gauge{Part: "log", Name: "full", Label: "full log rings", Unit: "/s", Kind: metrics.Rate})
 )
 
-// Gauges reads them, and those of the protocol if it has any.
+// Gauges reads them, those of the logs, and those of the protocol if it has any.
 func (db *DB) Gauges(r *metrics.Readings) {
 	if db.caches != nil && db.common.CacheEnabled {
 		db.caches.Each(func(x store.Cache) {
@@ -27,9 +26,7 @@ func (db *DB) Gauges(r *metrics.Readings) {
 	}
 	r.Add(locksTried, float64(db.locks.All), 0)
 	r.Add(locksLocal, float64(db.locks.Local), float64(db.locks.All))
-	if db.common.Replicas > 1 {
-		r.Add(logFull, float64(db.RingFull()), 0)
-	}
+	db.log.Gauges(r)
 	if p, ok := db.protocol.(metrics.Gauged); ok {
 		p.Gauges(r)
 	}

@@ -50,7 +50,7 @@ func (db *DB) UseIndexes(x store.Indexes) error {
 	}
 	dated, ok := x.(store.DatedIndexes)
 	if !ok {
-		return errors.New("the indexes have no guards for snapshots: set store.ordered=btree, or ts.scheme=none")
+		return errors.New("these indexes have no guards for snapshots, and records have versions")
 	}
 	dated.Date(func(stamp uint64, point []uint64) bool { return timestamp.Visible(timestamp.Stamp(stamp), point) })
 	db.indexes = dated

@@ -1,11 +1,13 @@
 package txn
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
+	"drtmx/engine/replication"
 	"drtmx/engine/testbed"
 	"drtmx/engine/timestamp"
 )
@@ -18,10 +20,10 @@ type Kind struct {
 	// ClaimOf is its claim under these values, where it depends on them; nil: Claim.
 	ClaimOf func(v knob.Values) history.Claim
 
-	// Rows are its own knobs, Uses the names of those that it shares with others: of this package, and of other
-	// protocols. What neither has is said to have no effect under it.
+	// Rows are its own knobs; nil: it has none. Of those that are shared it uses the ones that need no more than it Has, see
+	// knob.Row.Needs. What is neither is said to have no effect under it.
 	Rows func(load testbed.LoadOf) []knob.Row
-	Uses []string
+	Has  []Feature
 	// Rules are what may not be set together under it.
 	Rules []func(v knob.Values, load *testbed.Load) error
 	// Follower keeps true what follows from its knobs; it works whatever protocol runs. nil: nothing follows.
@@ -29,15 +31,20 @@ type Kind struct {
 
 	// Config is what resolved values say to it.
 	Config func(v knob.Values, load *testbed.Load, seen Seen) Config
-	// Choices are what a configuration comes to, phase by phase, where the primitive of the phase is a knob.
+	// Choices are what a configuration comes to, phase by phase, where the primitive of the phase is a knob. nil: it is none.
 	Choices func(c Config) []Choice
-	// LooksUp says why no machine looks records of others up, so that a location cache has no use; "": one does.
+	// LooksUp says why no machine looks records of others up, so that a location cache has no use; "": one does. nil: it remembers
+	// no locations.
 	LooksUp func(v knob.Values, load *testbed.Load) string
 	// LongestWait is how many ns an attempt waits in a deadlock until that is taken for one: a drain outlasts it. nil, or 0: no attempt
 	// waits so.
 	LongestWait func(v knob.Values) int
-	// Costs are the costs in its code that a Scale may change.
+	// Costs are the costs in its code that a Scale may change. nil: none.
 	Costs func() []Cost
+
+	// Logs are the schemes of package replication that may keep copies of records in step, the one that it has unless told first. nil: it keeps
+	// one copy of each record.
+	Logs []string
 
 	// Snapshots says that it hosts snapshots: under the Schemes of timestamps that are named, nil: under any.
 	Snapshots bool
@@ -48,6 +55,31 @@ type Kind struct {
 	Presets     []string
 	PresetKnobs func(preset string) knob.Values
 	Governed    func(v knob.Values, load *testbed.Load) knob.Values
+}
+
+// Complete fills in what may be nil, and says what is missing.
+func (k *Kind) Complete() error {
+	switch {
+	case k.Name == "":
+		return errors.New("a protocol without a Name: cc is set to it")
+	case k.Config == nil:
+		return fmt.Errorf("protocol %s has no Config, which makes its configuration of knobs", k.Name)
+	case k.Claim == "" && k.ClaimOf == nil:
+		return fmt.Errorf("protocol %s has no Claim, the isolation level that the checks hold it to: history.StrictSerializable, say", k.Name)
+	}
+	if k.Rows == nil {
+		k.Rows = func(testbed.LoadOf) []knob.Row { return nil }
+	}
+	if k.Choices == nil {
+		k.Choices = func(Config) []Choice { return nil }
+	}
+	if k.LooksUp == nil {
+		k.LooksUp = func(knob.Values, *testbed.Load) string { return "it remembers no locations" }
+	}
+	if k.Costs == nil {
+		k.Costs = func() []Cost { return nil }
+	}
+	return nil
 }
 
 // Hosts says whether snapshots can be read under a scheme.
@@ -81,7 +113,7 @@ type Cost struct {
 // Knobs are those that every protocol may use. looksUp is Kind.LooksUp of the protocol that runs.
 func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas knob.Row, store []knob.Row) {
 	replicas = knob.Row{Knob: knob.Knob{Name: "replicas", Kind: knob.Int, Default: DefaultReplicas, Min: 1, Max: maxReplicas, Label: "Replicas", Section: "4.3", Group: knob.Cluster,
-		Doc: "Copies of every record, the primary counted; each commit logs to replicas - 1 backups."}}
+		Doc: "Copies of every record, the primary counted; each commit logs to replicas - 1 backups."}, Needs: HasLog}
 	reads := func(v knob.Values) string {
 		if l := load(v); !l.Transactions {
 			return "workload " + l.Name + " has no lookups"
@@ -90,9 +122,9 @@ func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas kn
 	}
 	store = []knob.Row{
 		{Knob: knob.Knob{Name: "cache.enabled", Kind: knob.Bool, Default: true, Label: "Location cache", Section: "4.3.1", Group: knob.Store, Live: true,
-			Doc: "Remembers where records are, so that one READ fetches a record instead of two or more."}, Inactive: reads},
+			Doc: "Remembers where records are, so that one READ fetches a record instead of two or more."}, Needs: HasLocations, Inactive: reads},
 		{Knob: knob.Knob{Name: "cache.bytes", Kind: knob.Bytes, Default: 300_000_000, Min: 1 << 16, Max: 1 << 36, Unit: "bytes", Label: "Location cache size", Section: "4.3.1", Group: knob.Store, Live: true,
-			Doc: "Per machine; shrinks with workload.scale. 300 MB in the thesis."}, Inactive: func(v knob.Values) string {
+			Doc: "Per machine; shrinks with workload.scale. 300 MB in the thesis."}, Needs: HasLocations, Inactive: func(v knob.Values) string {
 			if why := reads(v); why != "" {
 				return why
 			}
@@ -102,20 +134,13 @@ func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas kn
 			return ""
 		}},
 		{Knob: knob.Knob{Name: "txn.speculative", Kind: knob.Bool, Default: true, Label: "Speculative execution", Section: "4.4.1", Group: knob.Phases, Live: true,
-			Doc: "Fetches records that do not depend on each other in parallel: a read does not wait until its value is used."}},
+			Doc: "Fetches records that do not depend on each other in parallel: a read does not wait until its value is used."}, Needs: HasAnnounced},
 		paddingRow(),
-		{Knob: knob.Knob{Name: "log.reclaim", Kind: knob.Choice, Default: "background", Choices: []string{"background", "resent", "awaited"}, Label: "Log reclaim", Section: "4.3.4", Group: knob.Phases, Live: true,
-			Doc: "How backups are told to apply a log entry and free its space. background: by a message that no transaction waits for, as in the thesis. resent: the message carries the write set once more, as in the released code. awaited: as resent, and the coordinator waits for the replies before it writes back, as in the released code without passive ACK."},
-			Inactive: func(v knob.Values) string {
-				if v.Int("replicas") == 1 {
-					return "replicas is 1: there are no logs"
-				}
-				return ""
-			}},
+		replication.ReclaimRow(),
 		{Knob: knob.Knob{Name: "txn.backoff_min_ns", Kind: knob.Duration, Default: defaultBackoffMinNS, Min: 1, Max: mostBackoffNS, Unit: "ns", Label: "Back-off, first", Group: knob.Phases, Live: true,
-			Doc: "After an abort a coroutine sleeps a random time below a bound. The bound after the first attempt is this; it doubles with each further abort. Assumed: the thesis does not state it."}},
+			Doc: "After an abort a coroutine sleeps a random time below a bound. The bound after the first attempt is this; it doubles with each further abort. Assumed: the thesis does not state it."}, Needs: HasAborts},
 		{Knob: knob.Knob{Name: "txn.backoff_max_ns", Kind: knob.Duration, Default: defaultBackoffMaxNS, Min: 1, Max: mostBackoffNS, Unit: "ns", Label: "Back-off, most", Group: knob.Phases, Live: true,
-			Doc: "Upper limit of the back-off's bound. Too low: conflicting transactions live-lock. Too high: contended records stand idle. In a drain the bound goes on to double."}},
+			Doc: "Upper limit of the back-off's bound. Too low: conflicting transactions live-lock. Too high: contended records stand idle. In a drain the bound goes on to double."}, Needs: HasAborts, Together: knob.Always},
 		coordinatorRow(),
 	}
 	return replicas, store
@@ -128,7 +153,7 @@ const leastCacheBytes = 1 << 10
 func SettingsOf(v knob.Values) Settings {
 	return Settings{
 		Replicas: v.Int("replicas"), CacheEnabled: v.Bool("cache.enabled"),
-		ResendLog: v.Text("log.reclaim") != "background", AwaitReclaim: v.Text("log.reclaim") == "awaited",
+		Reclaim:      replication.ReclaimingOf(v.Text(replication.KnobReclaim)),
 		BackoffMinNS: int64(v.Int("txn.backoff_min_ns")), BackoffMaxNS: int64(v.Int("txn.backoff_max_ns")),
 		Timestamps: timestamp.OptionsOf(v),
 		CacheBytes: max(uint64(float64(v.Int("cache.bytes"))*v.Float("workload.scale")), leastCacheBytes),

@@ -60,11 +60,8 @@ func (ks Kinds) Rows(load testbed.LoadOf) (cluster, store, own []knob.Row) {
 	replicas, store := Knobs(load, func(v knob.Values) string { return ks.Of(v).LooksUp(v, load(v)) })
 	cluster = []knob.Row{cc, replicas}
 	seen := map[string]bool{}
-	users := map[string][]string{} // of a knob: the protocols that use it
+	users := map[string][]string{} // of a knob: the protocols whose own it is
 	for i := range ks {
-		for _, name := range ks[i].Uses {
-			users[name] = append(users[name], ks[i].Name)
-		}
 		for _, r := range ks[i].Rows(load) {
 			users[r.Name] = append(users[r.Name], ks[i].Name)
 			if !seen[r.Name] {
@@ -75,11 +72,21 @@ func (ks Kinds) Rows(load testbed.LoadOf) (cluster, store, own []knob.Row) {
 	}
 	for _, list := range [][]knob.Row{cluster[1:], store, own} {
 		for i := range list {
-			ks.adopt(&list[i], load, users[list[i].Name])
+			ks.adopt(&list[i], load, append(users[list[i].Name], ks.having(list[i].Needs)...))
 		}
 	}
 	cluster[0].Inactive = func(v knob.Values) string { return load(v).NoTransactions() }
 	return cluster, store, own
+}
+
+// having are the protocols that have what a knob needs.
+func (ks Kinds) having(feature string) (names []string) {
+	for i := range ks {
+		if slices.Contains(ks[i].Has, Feature(feature)) {
+			names = append(names, ks[i].Name)
+		}
+	}
+	return names
 }
 
 // adopt has a knob say where it has no effect.

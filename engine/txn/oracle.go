@@ -1,21 +1,18 @@
 package txn
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 
 	"drtmx/engine/history"
 	"drtmx/engine/history/export"
-	"drtmx/engine/record"
+	"drtmx/engine/replication"
 	"drtmx/engine/store"
 )
 
 // Kinds of anomaly that the oracles note.
 const (
-	// ReplicaDiverged: after a drain a backup's row is not the primary's.
-	ReplicaDiverged = "replica-diverged"
 	// LockLeft: after a drain a row is locked.
 	LockLeft = "lock-left"
 	// RowsBroken: after a drain a row is not what the index and the free lists say.
@@ -200,48 +197,36 @@ func (db *DB) Contents() (h uint64) {
 	return h
 }
 
-// replicated is what backups have of a row. A tombstone has no value: a backup may hear of the deletion first, and then
-// not put in what was there before.
-func replicated(h record.Header, row []byte) []byte {
-	if h.Tomb(h.StampOf(row)) {
-		return row[h.Own:h.Bytes]
-	}
-	return row[h.Own:]
-}
-
-// CheckReplicas compares the backups of all touched records with their
+// CheckReplicas has the backups of all touched records compared with their
 // primaries, looks for locks left behind, and audits the rows of tables that grow. It makes sense when InFlight is 0
 // and the cluster is quiet. What it finds becomes anomalies too.
 func (db *DB) CheckReplicas() bool {
 	found := 0
-	report := func(kind, format string, args ...any) {
+	report := func(kind, text string) {
 		if found++; found <= 8 {
-			db.Note(history.Anomaly{Kind: kind, Text: fmt.Sprintf(format, args...)})
+			db.Note(history.Anomaly{Kind: kind, Text: text})
 		}
 	}
+	diverged := func(text string) { report(replication.Diverged, text) }
 	for _, t := range db.order {
-		row, copyOf, h := make([]byte, t.RowBytes), make([]byte, t.RowBytes), t.Store.Header()
+		row := make([]byte, t.RowBytes)
 		db.EachTouched(t.ID, func(key uint64) {
 			m := t.Store.Primary(key)
 			if !t.Store.Row(m, key, row) {
 				if t.Fixed {
-					report(ReplicaDiverged, "key %d of table %s is gone from machine %d", key, t.Name, m)
+					diverged(fmt.Sprintf("key %d of table %s is gone from machine %d", key, t.Name, m))
 				}
 				return // deleted, or never inserted
 			}
 			if who, held := db.protocol.Locked(row); held {
-				report(LockLeft, "key %d of table %s is still locked by %s", key, t.Name, who)
+				report(LockLeft, fmt.Sprintf("key %d of table %s is still locked by %s", key, t.Name, who))
 			}
-			for _, b := range db.protocol.Backups(m) {
-				if !t.Store.Row(b, key, copyOf) || !bytes.Equal(replicated(h, row), replicated(h, copyOf)) {
-					report(ReplicaDiverged, "key %d of table %s has stamp %d on machine %d, %d on its backup %d", key, t.Name, t.Store.Header().StampOf(row), m, t.Store.Header().StampOf(copyOf), b)
-				}
-			}
+			db.log.Audit(replication.Row{Store: t.Store, Name: t.Name, Key: key, Machine: m, Bytes: row}, diverged)
 		})
-		t.Store.Audit(func(text string) { report(RowsBroken, "%s", text) })
+		t.Store.Audit(func(text string) { report(RowsBroken, text) })
 	}
 	if p, ok := db.protocol.(Auditor); ok {
-		p.Audit(func(text string) { report(LockLeft, "%s", text) })
+		p.Audit(func(text string) { report(LockLeft, text) })
 	}
 	return found == 0
 }

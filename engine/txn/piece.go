@@ -29,7 +29,7 @@ type Op struct {
 }
 
 // ops are all of them, by number.
-var ops []*Op
+var ops []*Op // program: a list
 
 // NewOp registers an operation; package variables hold what it returns.
 func NewOp(o Op) *Op {
@@ -147,7 +147,7 @@ func (tx *Tx) AddPieceEffect(x PieceEffect) {
 	a := tx.find(x.Table.ID, x.Key)
 	if a == nil {
 		a = tx.run.Add()
-		*a = Access{Table: x.Table, Key: x.Key, Machine: int16(x.Table.Store.Primary(x.Key)), State: Fetched, Version: x.Version, sum: x.Sum}
+		*a = Access{Table: x.Table, Key: x.Key, Machine: int16(x.Table.Store.Primary(x.Key)), at: int16(len(tx.set)), State: Fetched, Version: x.Version, sum: x.Sum}
 		if x.Inserted {
 			a.State, a.NewRow, a.Blind = Missing, true, true
 		}

@@ -31,14 +31,10 @@ type Protocol interface {
 	Header() record.Header
 
 	// Unserved counts what ended transactions have left for others to do: commit and
-	// unlock requests that are not served, log entries that are not reclaimed.
-	Unserved() (commits, logs int)
+	// unlock requests that are not served.
+	Unserved() int
 	// Locked says whether a row at rest is locked, and by which transaction.
 	Locked(row []byte) (who string, held bool)
-	// Replicas are the machines that have copies of the records of a primary.
-	Backups(primary int) []int
-	// LogFull counts how often a transaction found no room in a log.
-	LogFull() uint64
 }
 
 // Auditor is a protocol with locks that are not in rows. Audit calls bad with a sentence for each that is left
@@ -82,8 +78,18 @@ type Session interface {
 	Commit() error
 	// Abandon ends an attempt that fails before Commit.
 	Abandon()
-	// Ahead asks the host for what the next step touches.
-	Ahead()
+}
+
+// Runner is a session that runs the body of an attempt itself, once or several times; others have it called. The body's error is its own, or
+// what Run makes of it.
+type Runner interface {
+	Run(tx *Tx, body func(*Tx) error) error
+}
+
+// Killable is a session whose transaction others may abort while it runs. It is asked at each access of the body.
+type Killable interface {
+	// Killed is why the attempt cannot go on, ErrAborted, or nil.
+	Killed() error
 }
 
 // Access is one record that an attempt has touched.
@@ -91,6 +97,7 @@ type Access struct {
 	Table   *Table
 	Key     uint64
 	Machine int16 // its primary
+	at      int16 // its number in the set
 	State   State
 	ToWrite bool   // the body asked for it to write it
 	Insert  bool   // of a record that has its row from the start, see Tx.Insert, and on the coroutine's own machine
@@ -123,6 +130,9 @@ const (
 	Fetched
 	Missing // there is no such record; where tables grow, the protocol has to see to it that this stays so
 )
+
+// Index is its number in the attempt's set.
+func (a *Access) Index() int { return int(a.at) }
 
 // Arrived says that the fetch of the record has ended.
 func (a *Access) Arrived() bool { return a.State >= Fetched }

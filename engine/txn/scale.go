@@ -25,7 +25,7 @@ const KnobCoordinator = "coordinator.scale"
 
 func coordinatorRow() knob.Row {
 	return knob.Row{Knob: knob.Knob{Name: KnobCoordinator, Kind: knob.Float, Default: 1.0, Min: 0.1, Max: 10.0, Unit: "x", Label: "Coordinator's cycles", Section: "4.3", Group: knob.Phases,
-		Doc: "Factor on the CPU cycles of the transaction program itself (read and write set, body, log entries) and of a backup that applies log entries. No source has them: they are measured on our code and scaled to VAL's cores by published numbers of both machines. They are uncertain by a factor of 1.4 either way, for compiler, language and that scaling, so the band of a figure is from 1/1.4 to 1.4. Verbs, Table 4-2's handlers, indexes and memory are not scaled."}}
+		Doc: "Factor on the CPU cycles of the transaction program itself (read and write set, body, log entries) and of a backup that applies log entries. No source has them: they are measured on our code and scaled to VAL's cores by published numbers of both machines. They are uncertain by a factor of 1.4 either way, for compiler, language and that scaling, so the band of a figure is from 1/1.4 to 1.4. Verbs, Table 4-2's handlers, indexes and memory are not scaled."}, Needs: HasProgram}
 }
 
 // CoordinatorScale is what coordinator.scale says, nil for 1.

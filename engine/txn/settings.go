@@ -3,6 +3,7 @@ package txn
 import (
 	"fmt"
 
+	"drtmx/engine/replication"
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
 )
@@ -25,12 +26,8 @@ type Settings struct {
 	// live-lock, too large and they idle.
 	BackoffMinNS int64
 	BackoffMaxNS int64
-	// ResendLog has the message that a backup applies an entry by carry the write set once more, as
-	// the released code's. Off, it names the entry in the backup's ring.
-	ResendLog bool
-	// AwaitReclaim, which goes with ResendLog, has the backups answer, and the transaction wait for the answers before it
-	// writes back: the released code without passive ACK. Off, they are not waited for (§4.3.4).
-	AwaitReclaim bool
+	// Reclaim is how backups are told to apply what logs have.
+	Reclaim replication.Reclaiming
 
 	// MaxAttempts ends a transaction with an error instead of retrying for
 	// ever: a sign of a protocol bug, not of contention.
@@ -53,6 +50,9 @@ const (
 	defaultBackoffMaxNS = 64_000
 	defaultMaxAttempts  = 100_000
 )
+
+// Common is what configurations say that embed it.
+func (c Settings) Common() Settings { return c }
 
 // WithDefaults fills in what is 0.
 func (c Settings) WithDefaults() Settings {

@@ -154,7 +154,7 @@ func (db *DB) StalenessUnmeasured() string {
 	if db.staleness == nil || !db.staleness.lost {
 		return ""
 	}
-	return fmt.Sprintf("snapshots may lack what the last %d decisions wrote, of which no more are remembered, so reads staler than the bound may be missed; make ts.staleness_ns or ts.gc_ns smaller", mostVerdicts)
+	return fmt.Sprintf("snapshots may lack what the last %d decisions wrote, of which no more are remembered, so reads staler than the bound may be missed; %s", mostVerdicts, timestamp.LackLess)
 }
 
 // Restamped says that every snapshot to come has everything that was committed, whatever its stamps: those of another scheme
@@ -185,7 +185,7 @@ func (db *DB) watch() {
 	}
 	db.staleness = newStaleness(of)
 	if r := db.opt.Recorder; r != nil {
-		r.Needs(func(stamp uint64) bool { return of.Missable(timestamp.Stamp(stamp)) })
+		r.Needs(func(stamp uint64) bool { return of.Missable(timestamp.Stamp(stamp)) }, timestamp.LackLess)
 	}
 }
 

@@ -45,6 +45,9 @@ type Tx struct {
 	c   *r2.Co
 	run Session // of the transaction: own or snap
 
+	killable Killable // readWrite, if others may abort its transactions
+	runner   Runner   // readWrite, if it runs bodies itself
+
 	readWrite, snap Session             // snap is nil where there are no snapshots
 	fresh           timestamp.Freshness // of a snapshot
 	session         timestamp.Session
@@ -357,7 +360,7 @@ func (tx *Tx) add(table uint8, key uint64) (*Access, error) {
 		return nil, tx.Fail(fmt.Errorf("transaction with more than %d records: split it", MostRecords))
 	}
 	a := tx.run.Add()
-	*a = Access{Table: t, Key: key, Machine: int16(t.Store.Primary(key))}
+	*a = Access{Table: t, Key: key, Machine: int16(t.Store.Primary(key)), at: int16(len(tx.set))}
 	tx.set = append(tx.set, a)
 	return a, nil
 }
@@ -376,6 +379,9 @@ func (a *Access) isAbsent() bool { return a.State == Missing && !a.NewRow || a.D
 
 // look returns the access to a record when it is known whether the record is there.
 func (tx *Tx) look(table uint8, key uint64, write, insert bool) (*Access, error) {
+	if tx.killable != nil && !tx.snapshot() && tx.failed == nil {
+		tx.failed = tx.killable.Killed()
+	}
 	if tx.failed != nil {
 		return nil, tx.failed
 	}

@@ -6,7 +6,9 @@ import (
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
+	"drtmx/engine/replication"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -20,9 +22,9 @@ type Env struct {
 	// the workload's own.
 	Txn       txn.Config
 	Store     store.Kind
+	Schemes   timestamp.Kinds // see txn.Options
 	Recorder  *history.Recorder
-	CheckLogs bool
-	RingBytes uint64
+	Log       replication.Choice
 	Conflicts txn.Conflicts
 	Scale     txn.Scale // of the costs in code; nil: as they are
 	Open      bool      // requests arrive: a client does not begin the next one by itself
@@ -72,8 +74,8 @@ func (e Env) Clients() (from, to int) {
 // OpenDB opens the database of a transactional workload.
 func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
 	return txn.Open(e.Cluster, txn.Options{
-		Config: e.Txn, Store: e.Store, Servers: e.ServerCount(), Oracle: e.Oracle, Costs: costs.Payloads(e.Values), RingBytes: e.RingBytes, Scale: e.Scale,
-		Recorder: e.Recorder, Conflicts: e.Conflicts, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort, OnSnapshotRead: e.OnSnapshotRead,
+		Config: e.Txn, Store: e.Store, Schemes: e.Schemes, Servers: e.ServerCount(), Oracle: e.Oracle, Costs: costs.Payloads(e.Values), Log: e.Log, Scale: e.Scale,
+		Recorder: e.Recorder, Conflicts: e.Conflicts, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort, OnSnapshotRead: e.OnSnapshotRead,
 	})
 }
 

@@ -2,11 +2,11 @@ package workload_test
 
 import (
 	"drtmx/engine/metrics"
-	"drtmx/engine/nowait"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/nowait"
+	"drtmx/engine/protocol/occ"
+	"drtmx/engine/protocol/twopl"
 	"drtmx/engine/r2"
 	"drtmx/engine/replication"
-	"drtmx/engine/twopl"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -59,7 +59,7 @@ func optimisations[C any](opt func(c *C) *[metrics.NumPhases]r2.Mode, phases ...
 }
 
 // resends are what the released code does otherwise: it sends the log again, and waits for the reclaim then.
-var resends = []struct{ resend, await bool }{{false, false}, {true, false}, {true, true}}
+var resends = []replication.Reclaiming{replication.Background, replication.Resent, replication.Awaited}
 
 // occChoices are all that the optimistic protocol decides: see combinations and optimise, which have all of it.
 func occChoices() []choice[occ.Config] {
@@ -76,7 +76,7 @@ func occChoices() []choice[occ.Config] {
 		among(both, func(c *occ.Config, p occ.Prim) { c.Logging = p }),
 		among(reads, func(c *occ.Config, p occ.Prim) { c.RORead = p }),
 		among(both, func(c *occ.Config, p occ.Prim) { c.ROValidation = p }),
-		among(resends, func(c *occ.Config, x struct{ resend, await bool }) { c.ResendLog, c.AwaitReclaim = x.resend, x.await }),
+		among(resends, func(c *occ.Config, how replication.Reclaiming) { c.Reclaim = how }),
 		yesOrNo(func(c *occ.Config, yes bool) { c.CacheEnabled = yes }),
 		yesOrNo(func(c *occ.Config, yes bool) { c.Speculative = yes }),
 		yesOrNo(func(c *occ.Config, yes bool) { c.ChargePerRecord = yes }),
@@ -108,9 +108,7 @@ func lockerConfigs(seed uint64, times int) (out []deployed[nowait.Config]) {
 			among([]nowait.Prim{nowait.OneSided, nowait.TwoSided}, func(c *nowait.Config, p nowait.Prim) { c.Lock, c.Commit = p, p }),
 			among([]nowait.Prim{nowait.OneSided, nowait.TwoSided}, func(c *nowait.Config, p nowait.Prim) { c.Logging = p }),
 			among([]int{1, 3}, func(c *nowait.Config, n int) { c.Replicas = n }),
-			among(resends, func(c *nowait.Config, x struct{ resend, await bool }) {
-				c.ResendLog, c.AwaitReclaim = x.resend, x.await
-			}),
+			among(resends, func(c *nowait.Config, how replication.Reclaiming) { c.Reclaim = how }),
 			yesOrNo(func(c *nowait.Config, yes bool) { c.CacheEnabled = yes }),
 			yesOrNo(func(c *nowait.Config, yes bool) { c.Speculative = yes }),
 		}, optimisations(func(c *nowait.Config) *[metrics.NumPhases]r2.Mode { return &c.Opt }, txn.Lock, replication.Logging, txn.Commit)...))
@@ -132,7 +130,7 @@ func queueConfigs(seed uint64, times int) (out []deployed[twopl.Config]) {
 		return covering(base, append([]choice[twopl.Config]{
 			among([]twopl.Deadlock{twopl.Timeout, twopl.WaitDie}, func(c *twopl.Config, d twopl.Deadlock) { c.Deadlock = d }),
 			among([]int{1, 3}, func(c *twopl.Config, n int) { c.Replicas = n }),
-			among(resends, func(c *twopl.Config, x struct{ resend, await bool }) { c.ResendLog, c.AwaitReclaim = x.resend, x.await }),
+			among(resends, func(c *twopl.Config, how replication.Reclaiming) { c.Reclaim = how }),
 			yesOrNo(func(c *twopl.Config, free bool) {
 				if free {
 					c.ReadNS, c.WriteNS = -1, -1

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/r2"
+	"drtmx/engine/replication"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 )
@@ -24,7 +25,7 @@ func combinations() []occ.Config {
 				for _, l := range both {
 					for _, r := range reads {
 						for _, rv := range both {
-							out = append(out, occ.Config{Execution: e, Lock: lc[0], Commit: lc[1], Validation: v, Logging: l, RORead: r, ROValidation: rv})
+							out = append(out, occ.Config{Primitives: occ.Primitives{Execution: e, Lock: lc[0], Commit: lc[1], Validation: v, Logging: l, RORead: r, ROValidation: rv}})
 						}
 					}
 				}
@@ -41,9 +42,19 @@ func optimise(c occ.Config, r *sim.Rand) occ.Config {
 		c.Opt[p] = r2.Mode{Outstanding: flip(), Doorbell: flip(), Passive: flip()}
 	}
 	c.CacheEnabled, c.Speculative = flip(), flip()
-	c.ChargePerRecord, c.CommitTogether, c.ResendLog = flip(), flip(), flip()
-	c.AwaitReclaim = c.ResendLog && flip()
+	c.ChargePerRecord, c.CommitTogether, c.Reclaim = flip(), flip(), someReclaiming(flip)
 	return c
+}
+
+// someReclaiming is background half of the time, and otherwise one of the others.
+func someReclaiming(flip func() bool) replication.Reclaiming {
+	switch {
+	case !flip():
+		return replication.Background
+	case flip():
+		return replication.Awaited
+	}
+	return replication.Resent
 }
 
 // name says what a configuration is, for test names and messages.
@@ -66,7 +77,7 @@ func name(c occ.Config) string {
 	for _, x := range []struct {
 		on   bool
 		name string
-	}{{c.CacheEnabled, "-cache"}, {c.Speculative, "-spec"}, {c.ChargePerRecord, "-perrecord"}, {c.CommitTogether, "-together"}, {c.ResendLog, "-resent"}, {c.AwaitReclaim, "-awaited"}} {
+	}{{c.CacheEnabled, "-cache"}, {c.Speculative, "-spec"}, {c.ChargePerRecord, "-perrecord"}, {c.CommitTogether, "-together"}, {c.Reclaim != replication.Background, "-resent"}, {c.Reclaim == replication.Awaited, "-awaited"}} {
 		if x.on {
 			b.WriteString(x.name)
 		}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
@@ -193,7 +193,7 @@ func TestSmallRings(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.Check(t)
-		if w.DB().RingFull() == 0 {
+		if w.DB().Log().Full() == 0 {
 			t.Errorf("%s: no ring was ever full", preset)
 		}
 		b.Close()

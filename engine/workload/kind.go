@@ -8,7 +8,6 @@ import (
 	"sort"
 
 	"drtmx/engine/knob"
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/testbed"
@@ -77,15 +76,16 @@ func (k *Kind) EmptyOf(typ string) (e Empty, ok bool) {
 
 // Footprint is what tables and requests of a workload need of the host.
 type Footprint struct {
-	Bytes      int64   // of all rows, replicas and buckets, or of the memory that requests go to
-	Buckets    int64   // of Bytes, those of hash tables, if look-ups alone touch them; 0: they are among the rows
-	Fixed      bool    // keys are there for ever, so servers find their records without a look at Buckets
+	Bytes      int64   // of all rows and replicas, or of the memory that requests go to
+	Indexed    int64   // records that an index of the store finds
+	Apart      bool    // look-ups alone touch that index, else it counts as rows
+	Fixed      bool    // keys are there for ever, so servers find their records without a look at the index
 	Cached     int64   // records that location caches may have
 	Rows       int64   // records, without replicas
-	Old        int64   // bytes of one old version of each of them, as rows have them (ts.inline)
+	Old        int64   // bytes of one old version of each of them, as rows have them
 	Overwrites float64 // versions of records that a request replaces
 	PerRequest int64   // bytes of the host's pages with rows that a request touches
-	PerLookups int64   // the same of Buckets
+	PerLookups int64   // the same of an index that is apart
 	Calls      float64 // requests to other machines that one makes if each is a message, and is answered by one
 	PerSecond  float64 // requests per client thread over RDMA, in virtual time: a guess before the run
 	PerWallMS  float64 // requests on one core of the host
@@ -168,10 +168,10 @@ type Records struct {
 // long; an update goes to each replica. Calls: one to read a record, for an update one to lock it and one to write it, and the log's
 // to each backup.
 func (r Records) Footprint(v knob.Values) Footprint {
-	copies, index, row := int64(v.Int("replicas")), r.Count*kv.IndexBytes(v), int64(record.HeaderBytes+r.Bytes)
+	copies, row := int64(v.Int("replicas")), int64(record.HeaderBytes+r.Bytes)
 	written, remote := cmp.Or(r.Written, r.Bytes), 1-float64(r.Local)/100
 	return Footprint{
-		Bytes: r.Count*row*copies + index, Buckets: index, Fixed: r.Fixed, Cached: r.Count, Rows: r.Count, Old: r.Count * int64(record.SlotBytes(written)), Overwrites: r.Updated,
+		Bytes: r.Count * row * copies, Indexed: r.Count, Apart: true, Fixed: r.Fixed, Cached: r.Count, Rows: r.Count, Old: r.Count * int64(record.SlotBytes(written)), Overwrites: r.Updated,
 		PerRequest: int64((r.Accessed + r.Updated*float64(copies-1)) * float64(PageBytes+row)), PerLookups: int64(r.Accessed * PageBytes),
 		Calls: remote*(r.Accessed+2*r.Updated) + min(r.Updated, 1)*float64(copies-1), PerSecond: 500_000, PerWallMS: 20,
 	}

@@ -8,8 +8,8 @@ import (
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/history"
 	"drtmx/engine/metrics"
-	"drtmx/engine/nowait"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/nowait"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/replication"
 	"drtmx/engine/sim"
@@ -46,13 +46,12 @@ func optimiseLocker(c nowait.Config, r *sim.Rand) nowait.Config {
 	for _, p := range nowait.Phases {
 		c.Opt[p.ID] = r2.Mode{Outstanding: flip(), Doorbell: flip(), Passive: flip()}
 	}
-	c.CacheEnabled, c.Speculative, c.ResendLog = flip(), flip(), flip()
-	c.AwaitReclaim = c.ResendLog && flip()
+	c.CacheEnabled, c.Speculative, c.Reclaim = flip(), flip(), someReclaiming(flip)
 	return c
 }
 
 func lockerName(c nowait.Config) string {
-	return fmt.Sprintf("%v lock %v logging %v replicas %d opt %v cache %v speculative %v resent %v awaited %v", c.Mode, c.Lock, c.Logging, c.Replicas, c.Opt, c.CacheEnabled, c.Speculative, c.ResendLog, c.AwaitReclaim)
+	return fmt.Sprintf("%v lock %v logging %v replicas %d opt %v cache %v speculative %v reclaim %v", c.Mode, c.Lock, c.Logging, c.Replicas, c.Opt, c.CacheEnabled, c.Speculative, c.Reclaim)
 }
 
 // TestNoWait: choices of primitive, mode, replication, optimisations and shape, each two of them together, pass

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"drtmx/dst"
-	"drtmx/dst/oracle"
 	"drtmx/engine/knob"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
@@ -47,7 +45,6 @@ func withOracle(k int) func(*workloadtest.Setup) {
 // TestSchemesAreCorrect: under contention, with losses and torn reads, histories are what each scheme claims. Vectors without readers know
 // of no version that is put over what was read, so snapshots of theirs may close a cycle of two such: G2.
 func TestSchemesAreCorrect(t *testing.T) {
-	register(t, dst.DST, oracle.GTS, oracle.VTS, dst.TrueTime)
 	for i, x := range schemes {
 		t.Run(fmt.Sprint(x.scheme, x.set), func(t *testing.T) {
 			for k, bench := range []func(testing.TB) workload.Bench{cells, bank, ring, wide, slots} {
@@ -59,14 +56,4 @@ func TestSchemesAreCorrect(t *testing.T) {
 			}
 		})
 	}
-}
-
-// register has a test run with some schemes.
-func register(t *testing.T, list ...timestamp.Kind) {
-	before := timestamp.Kinds{}
-	for _, name := range timestamp.Names() {
-		before = append(before, *timestamp.Named(name))
-	}
-	timestamp.Register(list)
-	t.Cleanup(func() { timestamp.Register(before) })
 }

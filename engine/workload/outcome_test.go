@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"drtmx/engine/metrics"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/replication"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"

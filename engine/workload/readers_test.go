@@ -5,11 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/dst"
 	"drtmx/dst/oracle"
-	"drtmx/engine/history"
 	"drtmx/engine/knob"
-	"drtmx/engine/twopl"
+	"drtmx/engine/protocol/twopl"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/registers"
@@ -36,8 +35,7 @@ func skew(t testing.TB) workload.Bench {
 // is lost on the way; where they do not, though Figure 5-4 says no more, the checker finds snapshots that close cycles of anti-dependencies.
 func TestReadersMakeVectorsSerialisable(t *testing.T) {
 	as := oracle.VTS
-	as.ClaimOf = func(knob.Values) history.Claim { return history.Serializable }
-	register(t, as)
+	as.ClaimOf = nil
 	for host, config := range readersHosts { // order-free: each is a system of its own
 		for _, readers := range []bool{true, false} {
 			t.Run(fmt.Sprint(host, " readers=", readers), func(t *testing.T) {
@@ -46,7 +44,7 @@ func TestReadersMakeVectorsSerialisable(t *testing.T) {
 					loss := uint32(20_000 * (seed % 3))
 					_, bad := stress(t, config(knob.Values{"ts.readers": readers}), func(s *workloadtest.Setup) {
 						withOracle(int(seed))(s)
-						s.LossPPM = loss
+						s.LossPPM, s.Schemes = loss, timestamp.Kinds{as}
 					}, seed+1, 1500, skew(t))
 					if found = strings.Contains(strings.Join(bad, "\n"), "G2"); len(bad) > 0 && (!found || readers) {
 						t.Errorf("seed %d: %s", seed+1, bad[0])
@@ -62,7 +60,6 @@ func TestReadersMakeVectorsSerialisable(t *testing.T) {
 
 // Records that come and go, and gaps, have readers too.
 func TestReadersOfGaps(t *testing.T) {
-	register(t, dst.DST, oracle.VTS)
 	for host, config := range readersHosts { // order-free: each is a system of its own
 		for k, bench := range []func(testing.TB) workload.Bench{slots, longSlots, bank} {
 			w := bench(t)

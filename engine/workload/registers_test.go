@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/churn"

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/rococo"
+	"drtmx/dst"
+	"drtmx/engine/knob"
+	"drtmx/engine/protocol/rococo"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -67,9 +69,9 @@ func TestRococoSnapshotsOfFarClocks(t *testing.T) {
 
 // TestRococoFindsPrintedForms: each form of DST as it is printed is found.
 func TestRococoFindsPrintedForms(t *testing.T) {
-	for _, form := range []string{timestamp.AsPublishedWait, timestamp.AsPublishedCommit} {
+	for _, form := range []string{dst.AsPublishedWait, dst.AsPublishedCommit} {
 		c := driftingFar()
-		c.Timestamps.Variant = form
+		c.Timestamps.Values = knob.Values{"ts.variant": form}
 		found := ""
 		for seed := uint64(1); seed <= 12 && found == ""; seed++ {
 			for _, text := range dispersed(t, c, seed) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/protocol/rococo"
 	"drtmx/engine/r2"
-	"drtmx/engine/rococo"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"

@@ -6,7 +6,7 @@ import (
 
 	"drtmx/engine/knob"
 	"drtmx/engine/kv"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"

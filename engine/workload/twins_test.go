@@ -6,9 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"drtmx/dst"
 	"drtmx/engine/kv/ordered"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
@@ -29,8 +28,6 @@ type twins struct {
 }
 
 const twin = 1 // the table
-
-func init() { timestamp.Register(timestamp.Kinds{dst.DST}) }
 
 func newTwins(t testing.TB, pairs uint64) *twins {
 	x, err := workload.NewTransactions([]workload.Type{{Name: "flip", Weight: 70}, {Name: "look", Weight: 30, ReadOnly: true}})

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/protocol/twopl"
 	"drtmx/engine/r2"
 	"drtmx/engine/replication"
 	"drtmx/engine/sim"
-	"drtmx/engine/twopl"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/churn"
@@ -41,13 +41,12 @@ func optimiseQueues(c twopl.Config, r *sim.Rand) twopl.Config {
 	for _, p := range []metrics.Phase{txn.Lock, replication.Logging, txn.Commit} {
 		c.Opt[p] = r2.Mode{Outstanding: flip(), Doorbell: flip(), Passive: flip()}
 	}
-	c.Speculative, c.ResendLog = flip(), flip()
-	c.AwaitReclaim = c.ResendLog && flip()
+	c.Speculative, c.Reclaim = flip(), someReclaiming(flip)
 	return c
 }
 
 func queuesName(c twopl.Config) string {
-	return fmt.Sprintf("%v replicas %d read %d ns opt %v speculative %v resent %v awaited %v", c.Deadlock, c.Replicas, c.ReadNS, c.Opt, c.Speculative, c.ResendLog, c.AwaitReclaim)
+	return fmt.Sprintf("%v replicas %d read %d ns opt %v speculative %v reclaim %v", c.Deadlock, c.Replicas, c.ReadNS, c.Opt, c.Speculative, c.Reclaim)
 }
 
 // TestTwoPL: choices, optimisations and shapes, each two of them together, pass the checker under contention and with lost

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"

@@ -32,7 +32,7 @@ func (kind) Make(cl *r2.Cluster, s store.Spec, h record.Header, p store.Placemen
 	for m := range p.Partition.Servers() {
 		var copies []region
 		for i := range p.Replicas {
-			r, err := t.allocate(m, (m+i)%p.Partition.Servers())
+			r, err := t.allocate(m, p.Copies().Holder(m, i))
 			if err != nil {
 				return nil, fmt.Errorf("table %s: %w", s.Name, err)
 			}
@@ -162,6 +162,16 @@ func (t *Table) BackupAddr(_ *r2.Co, machine int, key uint64, _ uint32) (r2.Addr
 		}
 	}
 	return 0, false
+}
+
+// CopyAt is where a machine has its copy of a row.
+func (t *Table) CopyAt(machine int, key uint64, at store.Ref) (r2.Loc, bool) {
+	for _, r := range t.rows[t.Primary(key)] {
+		if r.machine == machine {
+			return r2.Loc{Machine: machine, RKey: r.rkey, Addr: t.row(r, at)}, true
+		}
+	}
+	return r2.Loc{}, false
 }
 
 // AheadBackup asks for nothing.

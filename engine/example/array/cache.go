@@ -10,6 +10,9 @@ func (kind) Caches(*r2.Cluster, []store.Table, uint64, uint64) (store.Caches, er
 	return caches{}, nil
 }
 
+// Needs nothing: a row has no index and no cache entry.
+func (kind) Needs() store.Memory { return store.Memory{} }
+
 type caches struct{}
 
 func (caches) Of(int) store.Cache     { return computed{} }

@@ -33,9 +33,6 @@ var Kind = txn.Kind{
 	Config: func(v knob.Values, _ *testbed.Load, _ txn.Seen) txn.Config {
 		return Config{PollNS: int64(v.Int("serial.poll_ns"))}
 	},
-	Choices: func(txn.Config) []txn.Choice { return nil },
-	LooksUp: func(knob.Values, *testbed.Load) string { return "it remembers no locations" },
-	Costs:   func() []txn.Cost { return nil },
 }
 
 // Config says how transactions run.
@@ -86,10 +83,8 @@ func (p *protocol) Set(cfg txn.Config) error {
 func (p *protocol) NeedsDrain(txn.Config) bool     { return false }
 func (p *protocol) Config() txn.Config             { return p.cfg }
 func (p *protocol) Header() record.Header          { return record.LockSeq }
-func (p *protocol) Unserved() (commits, logs int)  { return 0, 0 }
+func (p *protocol) Unserved() int                  { return 0 }
 func (p *protocol) Locked([]byte) (string, bool)   { return "", false }
-func (p *protocol) Backups(int) []int              { return nil }
-func (p *protocol) LogFull() uint64                { return 0 }
 func (p *protocol) Session(tx *txn.Tx) txn.Session { return &session{p: p, tx: tx, c: tx.Co()} }
 func (p *protocol) Gauges(r *metrics.Readings)     { r.Add(lockTaken, float64(p.taken), float64(p.tries)) }
 
@@ -140,7 +135,6 @@ func (s *session) Add() *txn.Access {
 
 func (s *session) Eager(bool) bool   { return false }
 func (s *session) Start(*txn.Access) {}
-func (s *session) Ahead()            {}
 func (s *session) Validate() error   { return nil }
 func (s *session) Abandon()          { s.end() }
 
@@ -166,7 +160,7 @@ func (s *session) Fetch(first int, _ bool) error {
 }
 
 func (s *session) fetch(a *access) error {
-	loc, ok, err := s.find(a)
+	loc, ok, err := store.Locate(s.c, a.Table.Store, a.Key)
 	if err != nil || !ok {
 		a.State = txn.Missing
 		return err
@@ -184,21 +178,6 @@ func (s *session) fetch(a *access) error {
 	}
 	s.tx.Got(&a.Access, record.Value(row), a.Table.Version(a.Key, loc.Ref, record.Seq(row)))
 	return nil
-}
-
-// find is where a record is.
-func (s *session) find(a *access) (store.Location, bool, error) {
-	if int(a.Machine) == s.c.Machine() {
-		return a.Table.Store.LookupLocal(s.c, a.Key)
-	}
-	for x := a.Table.Store.Search(s.c, a.Key, nil); ; {
-		if err := s.c.Wait(); err != nil {
-			return store.Location{}, false, err
-		}
-		if loc, state, err := x.Next(s.c); state != store.More {
-			return loc, state == store.Found, err
-		}
-	}
 }
 
 // Commit writes back and gives the lock back.

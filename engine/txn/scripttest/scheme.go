@@ -2,21 +2,25 @@ package scripttest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"drtmx/dst"
+	"drtmx/dst/oracle"
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/timestamp"
 )
 
+// schemes are those that a script's cluster may have.
+var schemes = timestamp.Kinds{dst.DST, dst.TrueTime, oracle.GTS, oracle.VTS}
+
 // switches are the values that schemes of timestamps ask for. Those that are options of the cluster command are taken out of these.
 func switches(machines int, oracle bool, options map[string]string) knob.Values {
-	v := knob.Values{
-		"nodes": machines, "servers": 0, "clients": 0, "threads": 1, "oracle": oracle, "oracle.threads": 0, "ts.staleness_ns": 0, "ts.fetch_ns": 10_000,
-		"ts.batching": false, "ts.compression": false, "ts.fetch_thread": false, "ts.stable": true, "ts.readers": false,
-	}
+	v := schemes.Defaults()
+	maps.Copy(v, knob.Values{"nodes": machines, "servers": 0, "clients": 0, "threads": 1, "oracle": oracle, "oracle.threads": 0})
 	for name, x := range options { // order-free: each sets a value of its own
 		if strings.HasPrefix(name, "ts.") {
 			v[name] = x == "true"
@@ -35,12 +39,9 @@ type watch struct {
 	state  func() string     // of the oracle
 }
 
-// over has the schemes that are opened until undo watched.
-func (w *watch) over() (undo func()) {
-	var before, list timestamp.Kinds
-	for _, name := range timestamp.Names() {
-		k := *timestamp.Named(name)
-		before = append(before, k)
+// over are the schemes, watched.
+func (w *watch) over() (list timestamp.Kinds) {
+	for _, k := range schemes {
 		open := k.Open
 		k.Open = func(e timestamp.Env) (timestamp.Scheme, error) {
 			x, err := open(e)
@@ -48,8 +49,7 @@ func (w *watch) over() (undo func()) {
 		}
 		list = append(list, k)
 	}
-	timestamp.Register(list)
-	return func() { timestamp.Register(before) }
+	return list
 }
 
 // watched is a scheme that is.
@@ -145,7 +145,8 @@ func (s *script) writes(on string, n int, key string) string {
 
 // stamp is <worker:number> as in Figure 5-5 where stamps are of vectors. Workers are counted from 1.
 func (s *script) stamp(x timestamp.Stamp) string {
-	if k := timestamp.Named(s.db.Config().Common().Timestamps.Scheme); k != nil && k.Traits(s.db.Config().Common().Timestamps.Values).Words > 1 {
+	o := s.db.Config().Common().Timestamps
+	if k := schemes.Named(o.Scheme); k != nil && k.Traits(o.Values).Words > 1 {
 		return StampText(x)
 	}
 	return fmt.Sprint(uint64(x))

@@ -22,6 +22,8 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/r2/clocks"
+	"drtmx/engine/replication"
+	"drtmx/engine/replication/redo"
 	"drtmx/engine/sim"
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
@@ -237,12 +239,11 @@ func (s *script) open(args []string) string {
 		s.t.Fatal(err)
 	}
 	s.rec = history.New(history.Options{})
-	o := txn.Options{Config: cfg, Store: kv.Kind, Servers: machines, Recorder: s.rec, CheckLogs: true, OnDone: s.ended}
+	s.watch = watch{held: map[uint32]string{}, stamps: map[uint32]timestamp.Stamp{}, points: map[uint32][]uint64{}, last: map[string]uint32{}}
+	o := txn.Options{Config: cfg, Store: kv.Kind, Schemes: s.watch.over(), Servers: machines, Recorder: s.rec, Log: replication.Choice{Kind: redo.Kind, Check: true}, OnDone: s.ended}
 	if asked {
 		o.Oracle = machines
 	}
-	s.watch = watch{held: map[uint32]string{}, stamps: map[uint32]timestamp.Stamp{}, points: map[uint32][]uint64{}, last: map[string]uint32{}}
-	defer s.watch.over()()
 	if s.db, err = txn.Open(s.cl, o); err != nil {
 		return err.Error() + "\n"
 	}
@@ -488,7 +489,7 @@ func (s *script) rows(keys []string) string {
 		}
 		fmt.Fprintf(&b, "%d:", key)
 		m := s.table.Primary(key)
-		for _, at := range append([]int{m}, s.db.Protocol().Backups(m)...) {
+		for _, at := range append([]int{m}, s.db.Log().Backups(m)...) {
 			if !s.table.Row(at, key, row) {
 				fmt.Fprintf(&b, "  m%d none", at)
 				continue

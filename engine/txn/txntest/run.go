@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/replication/redo"
 	"drtmx/engine/sim"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -27,7 +28,7 @@ type failing interface {
 }
 
 // Run runs body on one coroutine with a table, and returns what the checkers find when it has ended: of the history, of
-// replicas, locks and rows. The store is DrTM-KV if the options name none.
+// replicas, locks and rows. The store is DrTM-KV and the logs are rings, if the options name none.
 func Run(t failing, frame r2.Config, o txn.Options, spec store.Spec, parts store.Partition, body func(c *r2.Co, cl *txn.Client)) (bad []string) {
 	t.Helper()
 	profile, err := profile.Load("val")
@@ -48,8 +49,11 @@ func Run(t failing, frame r2.Config, o txn.Options, spec store.Spec, parts store
 	if o.Store == nil {
 		o.Store = kv.Kind
 	}
+	if o.Log.Kind.Open == nil {
+		o.Log.Kind = redo.Kind
+	}
 	rec := history.New(history.Options{Initial: record.InitialSeq})
-	o.Recorder, o.CheckLogs = rec, true
+	o.Recorder, o.Log.Check = rec, true
 	db, err := txn.Open(cl, o)
 	if err != nil {
 		t.Fatal(err)

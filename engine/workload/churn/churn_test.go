@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/workload/workloadtest"
 )
 

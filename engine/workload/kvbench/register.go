@@ -213,5 +213,5 @@ func us(t r2.Time) string {
 	case never:
 		return "the end"
 	}
-	return fmt.Sprintf("%.3f us", float64(t)/1e6)
+	return fmt.Sprintf("%.3f µs", float64(t)/1e6)
 }

@@ -122,7 +122,7 @@ func TestAnswers(t *testing.T) {
 		{"lost insert", func(s *story) {
 			s.write(65, one, 10, 20)
 			s.missing(65, 21, 30)
-		}, "key 65: it was there by 0.000 us, and a request from 0.000 us"},
+		}, "key 65: it was there by 0.000 µs, and a request from 0.000 µs"},
 		{"insert that is under way", func(s *story) {
 			s.write(65, one, 10, 20)
 			s.missing(65, 15, 18)

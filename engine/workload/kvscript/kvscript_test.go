@@ -142,7 +142,7 @@ func TestRefutations(t *testing.T) {
 		{"a lost key", func(w *Script, _ *runner) {
 			w.ops[20] = append(w.ops[20], operation{kind: get, client: 2, begin: 1_500_000, end: 2_000_000})
 			w.judge(20, operation{kind: get, value: initial, client: noClient, begin: 3_000_000, end: 3_000_000})
-		}, "key 20: GET of client 2 from 1.500 to 2.000 us did not find it; the store's contents at rest: saw the initial value"},
+		}, "key 20: GET of client 2 from 1.500 to 2.000 µs did not find it; the store's contents at rest: saw the initial value"},
 	} {
 		w, err := New(Options{Script: "10 20 30: g20 u20; s10+3", ValueBytes: 16})
 		if err != nil {

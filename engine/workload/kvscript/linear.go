@@ -58,7 +58,7 @@ func (o *operation) String() string {
 	if o.client == noClient {
 		return "the store's contents at rest: " + answer
 	}
-	return fmt.Sprintf("%s of client %d from %.3f to %.3f us %s", strings.ToUpper(kindNames[o.kind]), o.client, us(o.begin), us(o.end), answer)
+	return fmt.Sprintf("%s of client %d from %.3f to %.3f µs %s", strings.ToUpper(kindNames[o.kind]), o.client, us(o.begin), us(o.end), answer)
 }
 
 // noClient stands for the client where the contents are checked at the end.

@@ -72,7 +72,7 @@ func TestVerbs(t *testing.T) {
 					t.Fatal(err)
 				}
 				if n-before < 100 {
-					t.Errorf("payload %d: %d requests in 100 us", payload, n-before)
+					t.Errorf("payload %d: %d requests in 100 µs", payload, n-before)
 				}
 			}
 			if mean := latency / r2.Time(n); mean < sim.Microsecond || mean > 6*sim.Microsecond {

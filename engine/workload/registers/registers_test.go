@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"drtmx/engine/history"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
 )

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/sim"
 	"drtmx/engine/workload/workloadtest"
 )

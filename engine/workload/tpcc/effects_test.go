@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"

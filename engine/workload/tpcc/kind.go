@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/knob"
-	"drtmx/engine/kv"
 	"drtmx/engine/record"
 	"drtmx/engine/testbed"
 	"drtmx/engine/workload"
@@ -145,15 +144,14 @@ func footprint(v knob.Values, newOrderOnly bool) workload.Footprint {
 	}
 	o := optionsOf(v, newOrderOnly)
 	copies, items, districts, customers := int64(v.Int("replicas")), int64(o.Items), int64(o.Districts), int64(o.Customers)
-	entry := kv.IndexBytes(v)
+	orders := districts * (customers + int64(v.Int("workload.orders")))
+	each, indexed := (items*stockRow+districts*customers*customerRow+orders*orderRows)*copies, items+districts*customers+17*orders
 	if v.Bool("workload.trees") {
-		entry = 36 // in a leaf that is half full
+		each, indexed = each+17*orders*36, indexed-17*orders // in a leaf that is half full
 	}
-	row := func(bytes int64) int64 { return bytes*copies + kv.IndexBytes(v) }
-	each := items*row(stockRow) + districts*customers*row(customerRow) + districts*(customers+int64(v.Int("workload.orders")))*(orderRows*copies+17*entry)
 	place := func(bytes int) int64 { return int64(record.SlotBytes(bytes)) }
-	old := items*place(stockBytes) + districts*customers*place(customerBytes) + districts*(customers+int64(v.Int("workload.orders")))*(place(newOrderBytes)+place(orderBytes)+15*place(orderLineBytes))
-	rows, cached := items+districts*customers+districts*(customers+int64(v.Int("workload.orders")))*17, items
+	old := items*place(stockBytes) + districts*customers*place(customerBytes) + orders*(place(newOrderBytes)+place(orderBytes)+15*place(orderLineBytes))
+	rows, cached := items+districts*customers+orders*17, items
 	if !newOrderOnly || testbed.Asymmetric(v) {
 		cached += districts * customers
 	}
@@ -162,7 +160,7 @@ func footprint(v knob.Values, newOrderOnly bool) workload.Footprint {
 		remote = 10
 	}
 	calls := float64(copies-1) + 3*remote*(1-float64(workload.Anywhere(v))/100)
-	return workload.Footprint{Bytes: warehouses * each, Cached: warehouses * cached, Rows: warehouses * rows, Old: warehouses * old, Overwrites: 11, PerRequest: 128 << 10, Calls: calls, PerSecond: 40_000, PerWallMS: 1.5}
+	return workload.Footprint{Bytes: warehouses * each, Indexed: warehouses * indexed, Cached: warehouses * cached, Rows: warehouses * rows, Old: warehouses * old, Overwrites: 11, PerRequest: 128 << 10, Calls: calls, PerSecond: 40_000, PerWallMS: 1.5}
 }
 
 func rows() []knob.Row {

@@ -4,13 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/dst"
-	"drtmx/engine/nowait"
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/nowait"
+	"drtmx/engine/protocol/occ"
+	"drtmx/engine/protocol/rococo"
+	"drtmx/engine/protocol/twopl"
 	"drtmx/engine/r2"
-	"drtmx/engine/rococo"
 	"drtmx/engine/timestamp"
-	"drtmx/engine/twopl"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
@@ -40,8 +39,6 @@ func TestMixInPieces(t *testing.T) {
 		}
 	}
 }
-
-func init() { timestamp.Register(timestamp.Kinds{dst.DST}) }
 
 // inPieces is the company whose new-orders and payments are in pieces under any protocol.
 type inPieces struct{ *Bench }

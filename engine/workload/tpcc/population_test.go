@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/wire"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"drtmx/engine/history"
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -209,8 +208,8 @@ func (b *Bench) Open(env workload.Env) (err error) {
 	b.item = newNURand(8191, constItem, 100_000, b.items)
 	b.names = newNURand(255, constLastRun, 1_000, min(1_000, max(1, b.customers/3)))
 	b.shuffle = workload.NewScatter(b.customers)
-	if env.RingBytes == 0 {
-		env.RingBytes = b.opt.RingBytes
+	if env.Log.Bytes == 0 {
+		env.Log.Bytes = b.opt.RingBytes
 	}
 	if b.db, err = env.OpenDB(Costs); err != nil {
 		return err
@@ -227,8 +226,8 @@ func (b *Bench) Open(env workload.Env) (err error) {
 // Warm fills the location caches with stock, popular items first, and brings
 // districts and the most popular stock into the LLCs.
 func (b *Bench) Warm(between workload.Between) error {
-	if cfg := b.db.Common(); cfg.CacheEnabled {
-		entries := cfg.CacheBytes / kv.CacheEntryBytes
+	if b.db.Common().CacheEnabled {
+		entries := b.db.CacheEntries()
 		if !b.opt.NewOrderOnly {
 			entries /= 2 // and as many for their data
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/knob"
-	"drtmx/engine/kv"
 	"drtmx/engine/testbed"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/workload"
@@ -91,9 +90,9 @@ func footprint(v knob.Values, positionOnly bool) workload.Footprint {
 		return workload.Footprint{} // it is not going to open
 	}
 	n := int64(servers)
-	p := workload.Footprint{Bytes: n * (bytes*int64(v.Int("replicas")) + rows*kv.IndexBytes(v)), Cached: n * cached, Rows: n * rows, Old: n * old, Overwrites: 4, PerRequest: 200 << 10, PerSecond: 33_000, PerWallMS: 0.4}
+	p := workload.Footprint{Bytes: n * bytes * int64(v.Int("replicas")), Indexed: n * rows, Cached: n * cached, Rows: n * rows, Old: n * old, Overwrites: 4, PerRequest: 200 << 10, PerSecond: 33_000, PerWallMS: 0.4}
 	p.Calls = 62 * (1 - float64(workload.Anywhere(v))/100)
-	if o := timestamp.OptionsOf(v); o.Versions() {
+	if timestamp.Versioned(v) {
 		p.Calls = 5
 	}
 	if positionOnly {

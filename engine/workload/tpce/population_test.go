@@ -3,7 +3,7 @@ package tpce
 import (
 	"testing"
 
-	"drtmx/engine/occ"
+	"drtmx/engine/protocol/occ"
 	"drtmx/engine/store"
 	"drtmx/engine/wire"
 	"drtmx/engine/workload/workloadtest"

@@ -175,8 +175,8 @@ func (b *Bench) Open(env workload.Env) (err error) {
 		b.exchange[m].next = b.accounts * b.initial
 	}
 	b.done.fed = make([]uint64, b.securities*b.servers)
-	if env.RingBytes == 0 {
-		env.RingBytes = o.RingBytes
+	if env.Log.Bytes == 0 {
+		env.Log.Bytes = o.RingBytes
 	}
 	if b.db, err = env.OpenDB(txn.Costs{}); err != nil { // Table 4-2 has none
 		return err

@@ -100,7 +100,7 @@ func rows() []knob.Row {
 	}
 	return []knob.Row{
 		row(knob.Knob{Name: "workload.spin_ns", Kind: knob.Duration, Default: 50_000, Min: 0, Max: 10_000_000, Unit: "ns", Label: "Time that a transaction spins", Section: "5.1.3", Live: true,
-			Doc: "What a transaction of ts-spin takes of its core. Read-write ones take about 50 us in TPC-C, and 470 to 1,400 us in TPC-E."}),
+			Doc: "What a transaction of ts-spin takes of its core. Read-write ones take about 50 µs in TPC-C, and 470 to 1,400 µs in TPC-E."}),
 		row(knob.Knob{Name: "workload.tuples", Kind: knob.Int, Default: 10, Min: 1, Max: MostTuples, Label: "Records of a transaction", Section: "5.1.3",
 			Doc: "Number of distinct records that a transaction accesses."}),
 		row(knob.Knob{Name: "workload.local", Kind: knob.Int, Default: 90, Min: 0, Max: 100, Unit: "%", Label: "Local records", Section: "5.1.3", Live: true,

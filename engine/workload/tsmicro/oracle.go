@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"drtmx/dst/oracle"
-	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
@@ -70,9 +69,9 @@ func NewOracle(o OracleOptions) (*Asking, error) {
 func kindOf(scheme string) *timestamp.Kind {
 	switch scheme {
 	case oracle.GTS.Name:
-		return &oracle.GTS
+		return &oracle.GTS // program: a constant
 	case oracle.VTS.Name:
-		return &oracle.VTS
+		return &oracle.VTS // program: a constant
 	}
 	return nil
 }
@@ -98,7 +97,7 @@ func (w *Asking) Set(name string, value any) error {
 func (w *Asking) Check() []workload.Invariant { return nil }
 
 // plain are the switches of an oracle without optimisations.
-var plain = knob.Values{"ts.batching": false, "ts.compression": false, "ts.fetch_thread": false, "ts.stable": true, "ts.readers": false, "ts.fetch_ns": 10_000}
+var plain = timestamp.Options{Values: timestamp.Kinds{oracle.GTS, oracle.VTS}.Defaults()} // program: constants
 
 // Open makes the oracle, or one for each machine.
 func (w *Asking) Open(env workload.Env) (err error) {
@@ -113,7 +112,7 @@ func (w *Asking) Open(env workload.Env) (err error) {
 		}
 		return nil
 	}
-	e := timestamp.Env{Cluster: env.Cluster, Oracle: env.Oracle, Values: func() knob.Values { return plain }}
+	e := timestamp.Env{Cluster: env.Cluster, Oracle: env.Oracle, Options: func() *timestamp.Options { return &plain }}
 	for m, end := env.Clients(); m < end; m++ {
 		e.Clients = append(e.Clients, m)
 	}

@@ -5,12 +5,16 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/dst"
+	"drtmx/dst/oracle"
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
+	"drtmx/engine/replication"
+	"drtmx/engine/replication/redo"
 	"drtmx/engine/sim"
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
@@ -34,6 +38,7 @@ type Setup struct {
 	Hardware                      func(*profile.Profile)          // changes the profile val; nil: as it is
 	Indexes                       func(*r2.Cluster) store.Indexes // nil: B-trees by RPC
 	Store                         store.Kind                      // nil: kv.Kind
+	Schemes                       timestamp.Kinds                 // nil: those that are shipped
 }
 
 // Small is three machines on which transactions meet, with one datagram in a
@@ -105,17 +110,18 @@ func New(t testing.TB, o Setup, bench workload.Bench) *Bed {
 func claims(o Setup) history.Options {
 	h := history.Options{Mode: o.Mode, Initial: 2}
 	t := o.Txn.Common().Timestamps
-	if k := timestamp.Named(t.Scheme); k != nil {
-		if h.Writers, h.Claim = history.StrictSerializable, k.Claim; k.ClaimOf != nil {
-			v := t.Values.Clone()
-			v["ts.clock_drift_ns"], v["fault.clock_skew"], v["ts.freshness"] = int(t.DriftNS), int(t.SkewNS), t.Freshness.String()
-			if t.Mixed {
-				v["ts.freshness"] = "mixed"
-			}
-			h.Claim = k.ClaimOf(v)
-		}
+	if k := o.schemes().Named(t.Scheme); k != nil {
+		h.Writers, h.Claim = history.StrictSerializable, k.ClaimUnder(&t)
 	}
 	return h
+}
+
+// schemes are those of timestamps that may be in force.
+func (o *Setup) schemes() timestamp.Kinds {
+	if o.Schemes != nil {
+		return o.Schemes
+	}
+	return timestamp.Kinds{dst.DST, dst.TrueTime, oracle.GTS, oracle.VTS}
 }
 
 func (b *Bed) open(t testing.TB, o Setup) error {
@@ -146,9 +152,9 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 		o.Store = kv.Kind
 	}
 	err = b.bench.Open(workload.Env{
-		Cluster: b.Cluster, Servers: o.Servers, Oracle: asked, Txn: o.Txn, Store: o.Store, Recorder: b.rec, CheckLogs: o.Mode == history.Full,
-		Indexes:   func() (store.Indexes, error) { return o.Indexes(b.Cluster), nil },
-		RingBytes: o.RingBytes, OnDone: b.done, OnAbort: func(uint8) { b.Aborts++ },
+		Cluster: b.Cluster, Servers: o.Servers, Oracle: asked, Txn: o.Txn, Store: o.Store, Schemes: o.schemes(), Recorder: b.rec, Log: replication.Choice{Kind: redo.Kind, Bytes: o.RingBytes, Check: o.Mode == history.Full},
+		Indexes: func() (store.Indexes, error) { return o.Indexes(b.Cluster), nil },
+		OnDone:  b.done, OnAbort: func(uint8) { b.Aborts++ },
 	})
 	if err != nil {
 		return err

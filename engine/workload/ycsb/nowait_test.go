@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
-	"drtmx/engine/nowait"
+	"drtmx/engine/protocol/nowait"
 	"drtmx/engine/workload/workloadtest"
 )
 

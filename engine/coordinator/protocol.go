@@ -1,0 +1,87 @@
+package coordinator
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/replication"
+	"drtmx/engine/txn"
+)
+
+// Protocol is what protocols on one database have in common; they embed it.
+type Protocol struct {
+	DB         *txn.DB
+	Cl         *r2.Cluster
+	Log        replication.Scheme
+	Program    Program
+	H          record.Header // of rows
+	MaxPayload int
+
+	replicas int // of the logs
+	Ending   int // requests on their way that end something: a drain waits for them
+}
+
+// Open is one whose rows have a header.
+func Open(db *txn.DB, h record.Header) Protocol {
+	return Protocol{DB: db, Cl: db.Cluster(), Log: db.Log(), Program: ScaledProgram(db.Options().Scale), H: h, MaxPayload: db.Cluster().MaxPayload()}
+}
+
+// OpenLog opens what keeps copies in step.
+func (p *Protocol) OpenLog(replicas int) (err error) {
+	o := p.DB.Options()
+	p.replicas = replicas
+	p.Log, err = p.DB.OpenLog(replication.Options{
+		Replicas: replicas, Header: p.H, FullNS: int64(o.Scale.Of(CostFullLog, replication.DefaultFullNS)),
+		Costs: replication.Costs{Serve: o.Scale.Of(CostServeLog, o.Costs.Logging), Apply: p.Program.Reclaim, ApplyRecord: p.Program.ReclaimRecord, EntryBytes: o.Costs.Payload.Logging},
+	})
+	return err
+}
+
+// Header is what rows have in front of the value.
+func (p *Protocol) Header() record.Header { return p.H }
+
+// Unserved counts what ended transactions have left for others to do.
+func (p *Protocol) Unserved() int { return p.Ending }
+
+// End sends a request that ends something, and is counted until its handler calls Ended.
+func (p *Protocol) End(c *r2.Co, m int, rpc uint8, req []byte) *r2.Reply {
+	p.Ending++
+	return c.Call(m, rpc, req)
+}
+
+// Ended is what a handler of such a request does at last: it answers yes.
+func (p *Protocol) Ended(rep []byte) int {
+	p.Ending--
+	rep[0] = ReplyYes
+	return 1
+}
+
+// Replies of one byte.
+const (
+	ReplyNo  = 0
+	ReplyYes = 1
+)
+
+// SaysYes is the vote of a participant.
+func SaysYes(r *r2.Reply) bool { return len(r.B) == 1 && r.B[0] == ReplyYes }
+
+// OfType is a configuration of a protocol, if it is one.
+func OfType[C txn.Config](cfg txn.Config) (c C, err error) {
+	c, ok := cfg.(C)
+	if !ok {
+		err = fmt.Errorf("configuration of another protocol, %T: reset to change the protocol", cfg)
+	}
+	return c, err
+}
+
+// Replicas checks how many copies there are to be. They stay as many as the logs were opened for.
+func (p *Protocol) Replicas(n int) error {
+	if servers := p.DB.Servers(); n > servers {
+		return fmt.Errorf("replicas %d: each replica needs a server of its own, there are %d", n, servers)
+	}
+	if p.replicas != 0 && n != p.replicas {
+		return fmt.Errorf("replicas %d: fixed at %d when the database was opened; reset to change it", n, p.replicas)
+	}
+	return nil
+}

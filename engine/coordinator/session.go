@@ -1,0 +1,167 @@
+package coordinator
+
+import (
+	"errors"
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/replication"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+)
+
+// Session is what the sessions of coroutines have in common; they embed it.
+type Session[A any, P Member[A]] struct {
+	Records[A, P]
+	Tx       *txn.Tx
+	C        *r2.Co
+	Log      replication.Writer
+	LockedAt r2.Time // when the attempt had its first lock; 0: it has none
+
+	on *Protocol
+}
+
+// OpenSession is that of a coroutine's transactions.
+func OpenSession[A any, P Member[A]](p *Protocol, tx *txn.Tx) Session[A, P] {
+	return Session[A, P]{Tx: tx, C: tx.Co(), Log: p.Log.Writer(tx.Co()), on: p}
+}
+
+// Reset forgets the attempt before.
+func (s *Session[A, P]) Reset(how replication.Reclaiming) {
+	s.Forget()
+	s.LockedAt = 0
+	s.Log.Begin(how)
+}
+
+// IsOwn says that a machine is the coroutine's.
+func (s *Session[A, P]) IsOwn(machine int) bool { return machine == s.C.Machine() }
+
+// Conflict ends the attempt because of another transaction that has a record, or wants it.
+func (s *Session[A, P]) Conflict(a *Access) error {
+	s.Tx.Met(&a.Access, 0)
+	return s.Tx.Fail(txn.ErrAborted)
+}
+
+// Aborts is Conflict over something that is no record.
+func (s *Session[A, P]) Aborts() error { return s.Tx.Fail(txn.ErrAborted) }
+
+// Message begins a request for records of a machine, with heads of the request and of the answer.
+func (s *Session[A, P]) Message(to int16, head []byte, answer int) *Message {
+	s.msg.Begin(to, head, answer, s.on.MaxPayload)
+	return &s.msg
+}
+
+// Send sends it: its records wait for the answer.
+func (s *Session[A, P]) Send(m *Message, rpc uint8) {
+	rep := s.C.Call(int(m.To), rpc, m.req)
+	for _, a := range m.items {
+		a.Rep = rep
+	}
+}
+
+// TooLarge fails an attempt for whose record no message has room. next says what would help.
+func (s *Session[A, P]) TooLarge(a *Access, answer int, next string) {
+	s.Tx.Fail(fmt.Errorf("record of table %s: a reply with it has %d bytes, a message carries %d; %s", a.Table.Name, answer, s.on.MaxPayload, next))
+	a.State = txn.Missing
+}
+
+// SendLog is the logging phase (§4.3.4): the transaction is committed when all backups have the entry.
+func (s *Session[A, P]) SendLog(mode r2.Mode, byRPC bool) error {
+	if !s.Log.Needed() {
+		return nil
+	}
+	s.Tx.Enter(replication.Logging, mode)
+	s.C.Compute(s.on.Program.Logging + s.on.Program.LoggingRecord*s.Tx.Writes())
+	if err := s.Log.Append(byRPC); err != nil {
+		return s.Tx.Fail(err)
+	}
+	return nil
+}
+
+// Decide ends the time in which the attempt can fail.
+func (s *Session[A, P]) Decide(err error) {
+	s.Tx.Hold(s.LockedAt)
+	s.Tx.Decided(err)
+}
+
+// BeforeWriteBack comes between the decision to commit and the write-back: if that is passive the client goes on, and if reclaims are
+// awaited the transaction waits for them.
+func (s *Session[A, P]) BeforeWriteBack(passive bool) error {
+	err := s.Log.Decide(true)
+	if passive {
+		s.Tx.Done()
+	}
+	if err == nil && s.Log.Awaited() {
+		s.Tx.Enter(replication.Reclaim, r2.Mode{Outstanding: true, Doorbell: true})
+		err = s.Log.Reclaim()
+	}
+	return err
+}
+
+// AfterWriteBack ends a transaction that has committed: its entries of indexes go, and the backups are told to apply the log entry.
+func (s *Session[A, P]) AfterWriteBack(passive bool, err error) {
+	if err != nil {
+		// A committed transaction cannot be written back: a machine is gone, and
+		// there is no recovery yet.
+		s.on.Cl.Fail(fmt.Errorf("write-back: %w", err))
+	}
+	s.Tx.DropEntries()
+	if !passive {
+		s.Tx.Done()
+	}
+	if !s.Log.Needed() || s.Log.Awaited() {
+		return
+	}
+	s.Tx.Enter(replication.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
+	if err := s.Log.Reclaim(); err != nil {
+		s.on.Cl.Fail(fmt.Errorf("reclaim: %w", err))
+	}
+}
+
+// Inserted takes what became of an insert: the record has its row, with a stamp, or the attempt fails.
+func (s *Session[A, P]) Inserted(a *Access, x store.Change, stamp uint64, err error) bool {
+	switch {
+	case err == nil:
+		a.Loc, a.Located, a.HasRow = a.Table.Store.Location(a.Key, x.Ref), true, true
+		s.Log.SetRow(a.Entry, a.Table.Store.LogRow(a.Key, x.Ref), stamp)
+		s.Tx.NoteInsert(&a.Access, x)
+		a.Next = txn.ReinsertedVersion(a.Version, stamp)
+		return true
+	case errors.Is(err, store.ErrExists):
+		if a.Blind {
+			s.Tx.InsertMetRecord()
+		}
+		s.Conflict(a)
+	case errors.Is(err, store.ErrChanged), errors.Is(err, ErrGapTaken):
+		s.Conflict(a)
+	default:
+		s.Tx.Fail(fmt.Errorf("insert of key %d of table %s: %w", a.Key, a.Table.Name, err))
+	}
+	return false
+}
+
+// Remove takes records out of their tables: those that a committed transaction deletes, or those that an aborted attempt has placed. Other
+// machines are asked by RPC, whose handler is Protocol.ServeRemove; the own machine's are left to Protocol.TakeOut.
+func (s *Session[A, P]) Remove(of func(P) bool, deleted bool, rpc uint8) {
+	flag := uint64(0)
+	if deleted {
+		flag = deletedBit
+	}
+	for _, p := range s.Participants(of) {
+		for left := p.Items; len(left) > 0 && !s.IsOwn(p.Machine); {
+			var items []P
+			items, left = Cut(left, s.on.MaxPayload/removeItem)
+			req := s.C.Request()
+			for _, a := range items {
+				req = addItem(req, a.Common().Name(), uint64(a.Common().Loc.Ref)|flag)
+			}
+			s.on.End(s.C, p.Machine, rpc, req)
+		}
+	}
+}
+
+// Ahead asks the host for the set and the log; see txn.Prefetcher.
+func (s *Session[A, P]) Ahead() {
+	s.pool.Ahead(len(s.Set))
+	s.Log.Ahead()
+}

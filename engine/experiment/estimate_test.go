@@ -1,0 +1,17 @@
+package experiment
+
+import "testing"
+
+// Only hosts whose snapshots READ rows have old versions in them.
+func TestInlineVersionsAreOfTheirHost(t *testing.T) {
+	of := func(cc string, inline int) int64 {
+		e, err := EstimateOf(Spec{Workload: "smallbank", Set: Knobs{"cc": cc, "preset": "fasst", "ts.scheme": "dst", "ts.inline": inline}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.MaxMemoryBytes
+	}
+	if of("occ", 3) <= of("occ", 0) || of("2pl", 3) != of("2pl", 0) {
+		t.Errorf("with three old versions in a row %d and %d bytes, without %d and %d", of("occ", 3), of("2pl", 3), of("occ", 0), of("2pl", 0))
+	}
+}

@@ -1,0 +1,201 @@
+package occ
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+	"drtmx/engine/wire"
+)
+
+// The commit phase (§4.3.3): write the records back and release their locks.
+// The transaction is decided before, when the backups have the log, so with
+// passive ACK there is no wait here.
+
+// passive says that the client goes on while the write set is written back.
+func (s *session) passive() bool {
+	return s.cfg.Posts(txn.Commit, s.cfg.Commit).Passive && (s.p.MV == nil || !s.p.MV.Traits().Acked)
+}
+
+// writeBack installs the write set at the primaries.
+func (s *session) writeBack() error {
+	if s.p.MV != nil {
+		return s.installVersions()
+	}
+	mode := s.cfg.Posts(txn.Commit, s.cfg.Commit)
+	s.Tx.Enter(txn.Commit, mode)
+	s.C.Compute(s.p.Program.CommitRecord * s.Tx.Writes())
+	s.writeBackInserts()
+	if s.cfg.Commit == TwoSided {
+		s.writeBackByRPC()
+	} else {
+		for _, a := range s.Set {
+			if toStore(a) {
+				s.writeBackOne(a)
+			}
+		}
+	}
+	s.remove(toDelete, true)
+	if mode.Passive {
+		return nil
+	}
+	return s.C.Wait()
+}
+
+// writeBackInserts stores the records that the transaction inserts.
+func (s *session) writeBackInserts() {
+	for _, a := range s.Set {
+		if inserted(a) {
+			a.locked = false
+			s.C.Poke(a.Loc.Addr+seqAt, a.Out)
+			s.C.Poke(a.Loc.Addr+lockAt, zero)
+		}
+	}
+}
+
+// writeBackOne installs a record and releases its lock.
+func (s *session) writeBackOne(a *access) {
+	a.locked = false
+	if int(a.Machine) == s.C.Machine() && s.cfg.Lock == TwoSided {
+		storeRow(s.C, a.Loc.Addr, a.Out)
+		return
+	}
+	s.postWriteBack(a)
+}
+
+// postWriteBack posts {WRITE sequence and value, WRITE 0 to the lock}. They
+// execute in order, so a transaction that finds the lock free finds the new version too.
+func (s *session) postWriteBack(a *access) {
+	l := s.C.List(a.Loc.Loc, true)
+	l.Write(at(a.Loc, seqAt), a.Out)
+	l.Write(at(a.Loc, lockAt), zero)
+	l.Post()
+}
+
+var zero = make([]byte, 8)
+
+// writeBackByRPC sends a request per record, those to one thread with one doorbell; or one per participant with all its
+// records.
+func (s *session) writeBackByRPC() {
+	for _, p := range s.Participants(toStore) {
+		req := s.C.Request()
+		for _, a := range p.Items {
+			a.locked = false
+			req = commitItem(req, a)
+			if !s.cfg.CommitTogether {
+				s.sendRecords(p.Machine, req)
+				req = s.C.Request()
+			}
+		}
+		if len(req) > 0 {
+			s.sendRecords(p.Machine, req)
+		}
+	}
+}
+
+// sendRecords sends what one commit message installs.
+func (s *session) sendRecords(m int, req []byte) {
+	s.p.End(s.C, m, s.p.rpc.commit, padded(req, s.p.costs.Payload.Commit))
+}
+
+// commitItem appends a record: where it is, its length, sequence and value.
+func commitItem(req []byte, a *access) []byte {
+	req = wire.Add64(req, uint64(a.Loc.Addr)|uint64(len(a.Out)-8)<<addrBits)
+	req = append(req, a.Out...)
+	return append(req, zero[:wire.Padded(len(a.Out))-len(a.Out)]...)
+}
+
+// commitBytes is the size of a machine's largest commit message, with one more record.
+func (c *Config) commitBytes(before int, a *access) int {
+	n := 8 + wire.Padded(len(a.Out))
+	if c.CommitTogether {
+		return before + n
+	}
+	return max(before, n)
+}
+
+// release gives back the locks that an aborted attempt has won, by the
+// primitive that commits.
+func (s *session) release() {
+	s.Tx.UndoEntries()
+	if s.p.MV != nil {
+		s.releaseVersioned()
+		return
+	}
+	held := false
+	for _, a := range s.Set {
+		if a.Insert && a.locked {
+			a.locked = false
+			s.C.Poke(a.Loc.Addr+lockAt, zero)
+		}
+		held = held || a.locked
+	}
+	if !held {
+		return
+	}
+	mode := s.cfg.Posts(txn.Commit, s.cfg.Commit)
+	s.Tx.Enter(txn.Lock, mode)
+	s.remove(hasRow, false)
+	if s.cfg.Commit == TwoSided {
+		for _, p := range s.Participants(isLocked) {
+			req := s.C.Request()
+			for _, a := range p.Items {
+				req = wire.Add64(req, uint64(a.Loc.Addr))
+			}
+			s.p.End(s.C, p.Machine, s.p.rpc.unlock, req)
+		}
+	} else {
+		for _, a := range s.Set {
+			switch {
+			case !a.locked:
+			case int(a.Machine) == s.C.Machine() && s.cfg.Lock == TwoSided:
+				s.C.Store64(a.Loc.Addr+lockAt, 0)
+			default:
+				l := s.C.List(a.Loc.Loc, true)
+				l.Write(at(a.Loc, lockAt), zero)
+				l.Post()
+			}
+		}
+	}
+	if !mode.Passive {
+		if err := s.C.Wait(); err != nil {
+			s.p.Cl.Fail(fmt.Errorf("occ: release of locks: %w", err))
+		}
+	}
+	for _, a := range s.Set {
+		a.locked = false
+	}
+}
+
+func isLocked(a *access) bool { return a.locked }
+
+// storeRow installs a new sequence and value by CPU stores and releases the
+// lock. The sequence is odd meanwhile.
+func storeRow(c *r2.Co, row r2.Addr, out []byte) {
+	seq := wire.Get64(out)
+	c.Store64(row+seqAt, record.Writing(seq-2))
+	c.Store(row+valueAt, out[txn.OutHeaderBytes:])
+	c.Store64(row+seqAt, seq)
+	c.Store64(row+lockAt, 0)
+}
+
+// serveCommit installs the records of a participant.
+func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	chargeHandler(c, p.costs.Commit)
+	for len(req) >= commitHead && wire.Get64(req) != 0 {
+		word := wire.Get64(req)
+		n := int(word >> addrBits)
+		storeRow(c, r2.Addr(word&addrMask), req[8:16+n])
+		req = req[8+wire.Padded(8+n):]
+	}
+	return p.Ended(rep)
+}
+
+// serveUnlock releases the locks of an aborted attempt.
+func (p *protocol) serveUnlock(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	for ; len(req) >= unlockItem; req = req[unlockItem:] {
+		c.Store64(r2.Addr(wire.Get64(req))+lockAt, 0)
+	}
+	return p.Ended(rep)
+}

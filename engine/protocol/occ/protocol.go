@@ -1,0 +1,151 @@
+package occ
+
+import (
+	"fmt"
+
+	"drtmx/engine/coordinator"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+	"drtmx/engine/wire"
+)
+
+// protocol is the protocol on one database.
+type protocol struct {
+	coordinator.Protocol
+	coordinator.Host
+	cfg        *Config // of transactions that begin now, with every Auto resolved
+	rpc        rpcs
+	costs      txn.Costs
+	insertBack int            // bytes of an item in the answer to inserts
+	sessions   [][][]*session // by machine, thread and coroutine
+
+	changed [][]gaps // by machine and thread: by the request that its handler serves
+}
+
+// Open prepares the cluster's machines: log rings and handlers.
+func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
+	cl, o := db.Cluster(), db.Options()
+	header, back := record.LockSeq, coordinator.InsertBack
+	if c.Timestamps.Versions() {
+		header, back = record.Versioned, insertBackVersioned
+		header.Inline = c.Timestamps.Inline
+	}
+	p := &protocol{Protocol: coordinator.Open(db, header), costs: scaledHandlers(o.Scale, o.Costs), insertBack: back}
+	cfg, err := p.prepare(c)
+	if err != nil {
+		return nil, err
+	}
+	p.cfg = cfg
+	if err := p.OpenLog(cfg.Replicas); err != nil {
+		return nil, err
+	}
+	for m := range cl.Machines() {
+		p.sessions = append(p.sessions, make([][]*session, cl.Threads(m)))
+		p.changed = append(p.changed, make([]gaps, cl.Threads(m)))
+	}
+	p.rpc.fetch = cl.Handle("occ.fetch", p.serveFetch)
+	lock, validate, commit, unlock := p.serveLock, p.serveValidate, p.serveCommit, p.serveUnlock
+	if p.H.HasVersions() {
+		lock, validate, commit, unlock = p.lockVersions, p.validateVersions, p.installVersions, p.unlockVersions
+	}
+	p.rpc.lock = cl.Handle("occ.lock", lock)
+	p.rpc.validate = cl.Handle("occ.validate", validate)
+	p.rpc.commit = cl.Handle("occ.commit", commit)
+	p.rpc.unlock = cl.Handle("occ.unlock", unlock)
+	p.rpc.insert = cl.Handle("occ.insert", p.serveInsert)
+	p.rpc.remove = cl.Handle("occ.remove", p.ServeRemove(p.takeOut))
+	if p.H.HasVersions() {
+		err = p.openVersions()
+	}
+	return p, err
+}
+
+// prepare checks a configuration and fills it in.
+func (p *protocol) prepare(c Config) (*Config, error) {
+	c = c.withDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if err := p.Replicas(c.Replicas); err != nil {
+		return nil, err
+	}
+	c = c.Resolved()
+	c.ReadRetryNS = int64(p.DB.Options().Scale.Of(CostReadRetry, int(c.ReadRetryNS)))
+	return &c, nil
+}
+
+func (p *protocol) Config() txn.Config { return *p.cfg }
+
+func (p *protocol) Set(cfg txn.Config) error {
+	c, err := coordinator.OfType[Config](cfg)
+	if err != nil {
+		return err
+	}
+	if c.Replicas == 0 {
+		c.Replicas = p.cfg.Replicas
+	}
+	now, err := p.prepare(c)
+	if err != nil {
+		return err
+	}
+	if err := p.MV.Follow(c.Timestamps); err != nil {
+		return err
+	}
+	if p.MV != nil {
+		p.MV.ReadsBy(now.readsVersions())
+	}
+	p.cfg = now
+	return nil
+}
+
+// Session makes the session in which a coroutine runs its transactions.
+func (p *protocol) Session(tx *txn.Tx) txn.Session {
+	c := tx.Co()
+	s := &session{Session: coordinator.OpenSession[access](&p.Protocol, tx), Stamped: coordinator.OpenStamped(&p.Host, tx), p: p, cache: p.DB.Cache(c.Machine())}
+	r2.AheadWith(c, s)
+	list := &p.sessions[c.Machine()][c.Thread()]
+	for len(*list) <= c.Index() {
+		*list = append(*list, nil)
+	}
+	(*list)[c.Index()] = s
+	return s
+}
+
+// Locked says who holds a row.
+func (p *protocol) Locked(row []byte) (who string, held bool) {
+	o, held := record.Holder(record.Lock(row))
+	return fmt.Sprintf("machine %d thread %d coroutine %d", o.Machine, o.Thread, o.Coroutine), held
+}
+
+// auditConflict is Tx.Met for a handler that finds the conflict: the reply does not say at
+// which record it was, so the simulator looks up the session that asked. Nothing of it takes time
+// or is on the wire.
+func (p *protocol) auditConflict(from r2.Peer, machine int, row r2.Addr) {
+	list := p.sessions[from.Machine][from.Thread]
+	if from.Coroutine < 0 || from.Coroutine >= len(list) || list[from.Coroutine] == nil {
+		return
+	}
+	s := list[from.Coroutine]
+	for _, a := range s.Set {
+		if a.Loc.Addr == row && int(a.Machine) == machine {
+			s.Tx.Met(&a.Access.Access, 0)
+			return
+		}
+	}
+}
+
+// chargeHandler charges a handler by Table 4-2.
+func chargeHandler(c *r2.Co, cycles int) {
+	if cycles > 0 {
+		c.ChargeHandler(cycles)
+	}
+}
+
+// padded lengthens a message with zeros to at least that many bytes.
+func padded(b []byte, bytes int) []byte {
+	for len(b) < bytes {
+		b = wire.Add64(b, 0)
+	}
+	return b
+}

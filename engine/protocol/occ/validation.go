@@ -1,0 +1,175 @@
+package occ
+
+import (
+	"drtmx/engine/coordinator"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+	"drtmx/engine/wire"
+)
+
+// The second half of the validation phase (§4.3.2): check the versions of the
+// records that were only read. It must not begin before all locks are held.
+
+// validate checks that the records that were only read have kept their version
+// and they are not locked. Read committed does without.
+func (s *session) validate(phase metrics.Phase, prim Prim) error {
+	if s.cfg.ReadCommitted {
+		return nil
+	}
+	n := s.Count(readOnlySet)
+	if n == 0 {
+		return nil
+	}
+	s.Tx.Enter(phase, s.cfg.Posts(phase, prim))
+	s.C.Compute(s.p.Program.Validation + s.p.Program.ValidationRecord*n)
+	if prim == TwoSided {
+		return s.validateByRPC()
+	}
+	for _, a := range s.Set {
+		switch {
+		case !readOnlySet(a):
+		case int(a.Machine) == s.C.Machine():
+			a.head = (*[header]byte)(s.Tx.Alloc(header))
+			copy(a.head[:], s.C.Load(a.Loc.Addr, header))
+		default:
+			b := s.C.Read(a.Loc.Loc, header)
+			a.head, a.buf = (*[header]byte)(b.B), b.Addr
+		}
+	}
+	if err := s.C.Wait(); err != nil {
+		return s.Tx.Fail(err)
+	}
+	for _, a := range s.Set {
+		if !readOnlySet(a) {
+			continue
+		}
+		if int(a.Machine) != s.C.Machine() {
+			s.C.TouchDMA(a.buf, header)
+		}
+		if s.outdated(a, a.head[:]) {
+			s.Tx.Met(&a.Access.Access, 0)
+			return s.conflict()
+		}
+	}
+	return nil
+}
+
+// outdated says whether what is at a.Loc now is not what was read: another version of the record, or of its gap.
+func (s *session) outdated(a *access, head []byte) bool {
+	if a.State == txn.Missing {
+		return wire.Get32(head) != s.gaps.expect(a.Loc.Loc, a.gap)
+	}
+	s.forgetStale(a, record.Seq(head))
+	return changed(head, a.seq)
+}
+
+// changed says of the header of a row that it is locked, or that its version is not the one that was read.
+func changed(head []byte, read uint64) bool {
+	return record.Lock(head) != 0 || record.Seq(head) != read
+}
+
+func (s *session) validateByRPC() error {
+	calls := s.calls[:0]
+	for _, p := range s.Participants(readOnlySet) {
+		for left := p.Items; len(left) > 0; {
+			var items []*access
+			items, left = coordinator.Cut(left, s.p.MaxPayload/verifyItem)
+			calls = append(calls, s.C.Call(p.Machine, s.p.rpc.validate, s.verifyItems(items)))
+		}
+	}
+	s.calls = calls
+	return s.allYes(calls)
+}
+
+// allYes waits for the votes of participants, and ends the attempt if one is no.
+func (s *session) allYes(calls []*r2.Reply) error {
+	if err := s.C.Wait(); err != nil {
+		return s.Tx.Fail(err)
+	}
+	for _, rep := range calls {
+		if !coordinator.SaysYes(rep) {
+			return s.conflict()
+		}
+	}
+	return nil
+}
+
+// alreadyConsistent reports whether a transaction without writes saw one
+// moment without validation: when it read one record, in one piece (§4.3.5), or that
+// one record is missing.
+func (s *session) alreadyConsistent() bool {
+	n := 0
+	for _, a := range s.Set {
+		if readOnlySet(a) {
+			n++
+			if !a.direct {
+				return false
+			}
+		}
+	}
+	return n <= 1
+}
+
+// What happens to a record. What was announced with Tx.Inserts alone is only read.
+func toLock(a *access) bool   { return a.Out != nil && !a.Insert && (!a.NewRow || a.Tomb) }
+func inserted(a *access) bool { return a.Out != nil && (a.Insert || a.ownMachine) } // by the own CPU
+func needsRow(a *access) bool { return a.Out != nil && a.NewRow && !a.Tomb }
+func toStore(a *access) bool  { return a.Out != nil && !a.Insert && !a.ownMachine && !a.Delete }
+func toDelete(a *access) bool { return a.Out != nil && a.Delete }
+
+// readOnlySet is what has to stay as it was read. What is missing in a fixed table stays so.
+func readOnlySet(a *access) bool {
+	if a.Out != nil || a.Table.Constant {
+		return false
+	}
+	return a.State == txn.Fetched || a.State == txn.Missing && !a.Table.Fixed && !a.Blind
+}
+
+// verifyItems builds the request of lock and validate.
+func (s *session) verifyItems(items []*access) []byte {
+	req := s.C.Request()
+	for _, a := range items {
+		req = s.verifyItem(req, a)
+	}
+	return padded(req, s.p.costs.Payload.Validation)
+}
+
+// verifyItem appends an item: a row and its sequence, or a gap and its version.
+func (s *session) verifyItem(req []byte, a *access) []byte {
+	if a.State == txn.Missing {
+		return wire.Add64(wire.Add64(req, uint64(a.Loc.Addr)|gapBit), uint64(s.gaps.expect(a.Loc.Loc, a.gap)))
+	}
+	return wire.Add64(wire.Add64(req, uint64(a.Loc.Addr)), a.seq)
+}
+
+// unpadded is the items of such a request: no record has address 0.
+func unpadded(req []byte) []byte {
+	n := 0
+	for n+verifyItem <= len(req) && wire.Get64(req[n:]) != 0 {
+		n += verifyItem
+	}
+	return req[:n]
+}
+
+// serveValidate compares versions.
+func (p *protocol) serveValidate(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	chargeHandler(c, p.costs.Validation)
+	rep[0] = coordinator.ReplyYes
+	for req = unpadded(req); len(req) > 0; req = req[verifyItem:] {
+		word, read := wire.Get64(req), wire.Get64(req[8:])
+		at, no := r2.Addr(word&^gapBit), false
+		if word&gapBit != 0 {
+			no = wire.Get32(c.Load(at, gapBytes)) != uint32(read)
+		} else {
+			no = changed(c.Load(at, header), read)
+		}
+		if no {
+			rep[0] = coordinator.ReplyNo
+			p.auditConflict(from, c.Machine(), at)
+			break
+		}
+	}
+	return 1
+}

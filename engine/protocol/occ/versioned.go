@@ -1,0 +1,306 @@
+package occ
+
+import (
+	"fmt"
+
+	"drtmx/engine/coordinator"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/timestamp"
+	"drtmx/engine/txn"
+	"drtmx/engine/versions"
+	"drtmx/engine/wire"
+)
+
+// OCC as a host of snapshots (§5.3.2). Read-write transactions run the protocol of Figure 4-1 with a stamp from a scheme:
+//
+//	Execution   reads bring the stamp of the version that was read
+//	Validation  lock the write set, and read its timestamps once the locks are held; the transaction has its stamp;
+//	            then raise the timestamps of what was only read to it, and check that it is still so
+//	Logging     entries carry the stamp
+//	Commit      install new versions, and release the locks
+//
+// A handler does all that happens at a record, so lock, validation and commit are two-sided. Read-only transactions
+// run in the sessions of engine/versions.
+
+// openVersions prepares what records with versions need.
+func (p *protocol) openVersions() (err error) {
+	c := p.cfg
+	p.MV, err = versions.Open(p.DB, lockHost{}, c.Timestamps, versions.Costs{
+		Fetch: p.Program.Execution, Record: p.Program.ExecutionRecord, Handler: p.costs.Execution, ReplyBytes: p.costs.Payload.Execution,
+	})
+	if err == nil {
+		p.MV.ReadsBy(c.readsVersions())
+	}
+	return err
+}
+
+// readsVersions says that snapshots may READ.
+func (c *Config) readsVersions() bool { return c.RORead == Hybrid && c.CacheEnabled }
+
+// lockHost says what lock words are.
+type lockHost struct{}
+
+func (lockHost) Busy(lock uint64) bool { return lock != 0 }
+
+func (lockHost) TryLockRow(c *r2.Co, row r2.Addr) (word uint64, won bool) {
+	o := record.Owner{Machine: uint16(c.Machine()), Thread: uint8(c.Thread()), Coroutine: record.MaxCoroutines - 1}
+	word = o.LockWord()
+	return word, c.LocalCAS(row+lockAt, 0, word) == 0
+}
+
+func (lockHost) RowRemoved(*r2.Co, r2.Addr) {}
+
+// gotVersion takes the stamp of a record, as its row says. It reports that the record was deleted.
+func (s *session) gotVersion(a *access, row []byte) bool {
+	a.version = s.p.H.VersionOf(row)
+	if a.Tomb = record.Tomb(a.seq); a.Tomb {
+		s.Tx.LacksAt(&a.Access.Access, a.Table.Version(a.Key, a.Loc.Ref, a.seq))
+	}
+	return a.Tomb
+}
+
+// certifyVersioned is certify of an attempt with a stamp.
+func (s *session) certifyVersioned() error {
+	for _, a := range s.Set {
+		a.Insert = false // a record that was there from the start is locked as others
+	}
+	scheme, traits := s.p.MV.Scheme(), s.p.MV.Traits()
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	if err := s.lockVersioned(); err != nil {
+		return err
+	}
+	s.saw()
+	if traits.Claims || traits.Early {
+		if err := s.Draw(); err != nil {
+			return err
+		}
+	}
+	if err := s.validateVersioned(); err != nil {
+		return err
+	}
+	if !s.X.Drawn {
+		if err := s.Draw(); err != nil {
+			return err
+		}
+	}
+	s.Log.Stamp(uint64(s.X.TS))
+	if err := s.logWrites(); err != nil {
+		return err
+	}
+	scheme.Wait(s.C, &s.X)
+	s.Tx.CommitsAt(s.X.TS)
+	return nil
+}
+
+// certifyReadsVersioned is certify of an attempt that has written nothing. It comes before every transaction that overwrites what it has read, and
+// that one's stamp has to be larger than those of what it has read. Where writers depend on readers it has one, and a transaction that overwrites
+// two records of which it has read one depends on what wrote the other.
+func (s *session) certifyReadsVersioned() error {
+	scheme := s.p.MV.Scheme()
+	s.saw()
+	if s.Tx.WantsStamp() || s.p.MV.Traits().Readers && !s.alreadyConsistent() {
+		if err := s.Draw(); err != nil {
+			return err
+		}
+	}
+	if !s.alreadyConsistent() {
+		if err := s.validateVersioned(); err != nil {
+			s.Void()
+			return err
+		}
+	}
+	if s.X.Drawn {
+		scheme.Wait(s.C, &s.X)
+		scheme.Done(s.C, &s.X, s.Tx.Session())
+	}
+	return nil
+}
+
+// saw tells the scheme of the versions that were read.
+func (s *session) saw() {
+	scheme := s.p.MV.Scheme()
+	for _, a := range s.Set {
+		if a.Arrived() && !a.Table.Constant && a.Located {
+			scheme.Saw(&s.X, timestamp.Stamp(a.version))
+		}
+	}
+}
+
+// lockVersioned locks the write set by one request per participant, takes the timestamps of what will be overwritten, and gives
+// new records their rows and their entries in indexes.
+func (s *session) lockVersioned() error {
+	mode := s.cfg.Posts(txn.Lock, TwoSided)
+	s.Tx.Enter(txn.Lock, mode)
+	s.C.Compute(s.p.Program.Lock + s.p.Program.LockRecord*s.Tx.Writes())
+	for _, p := range s.Participants(toInstall) {
+		if err := s.fitsVersioned(p.Machine, p.Items); err != nil {
+			return s.Tx.Fail(err)
+		}
+	}
+	parts := s.Participants(toLock)
+	for i := range parts {
+		p := &parts[i]
+		p.Rep = s.C.Call(p.Machine, s.p.rpc.lock, s.lockItems(p.Machine, p.Items))
+		if !mode.Outstanding && !granted(p.Rep) {
+			parts = parts[:i+1]
+			break
+		}
+	}
+	if err := s.C.Wait(); err != nil {
+		s.Tx.Fail(err)
+	}
+	for _, p := range parts {
+		if granted(p.Rep) {
+			s.takeLocks(p.Items, p.Rep.B[8:])
+		} else {
+			s.conflict()
+		}
+	}
+	if s.Tx.Failed() == nil {
+		s.insertNew()
+	}
+	if err := s.Tx.Failed(); err != nil {
+		return err
+	}
+	s.LockedAt = s.C.Now() // measured: how long locks are held
+	return s.Tx.AddEntries(s.conflict)
+}
+
+// lockItems is the request that locks the records of a participant.
+func (s *session) lockItems(m int, items []*access) []byte {
+	req := s.C.Request()
+	for _, a := range items {
+		s.p.DB.Locking(s.IsOwn(m))
+		req = wire.Add64(wire.Add64(wire.Add64(req, a.Name()), uint64(a.Loc.Addr)), a.seq)
+	}
+	return padded(req, s.p.costs.Payload.Validation)
+}
+
+// granted says that a participant has locked all.
+func granted(r *r2.Reply) bool { return len(r.B) >= 8 && r.B[0] == coordinator.ReplyYes }
+
+// takeLocks takes the timestamps of the records that a participant has locked.
+func (s *session) takeLocks(items []*access, b []byte) {
+	for _, a := range items {
+		a.locked = true
+		s.p.MV.Scheme().Over(&s.X, timestamp.Stamp(wire.Get64(b)), timestamp.Stamp(wire.Get64(b[8:])))
+		b = b[lockBack:]
+	}
+}
+
+// validateVersioned raises the timestamps of what was only read to the attempt's stamp, and checks that it is still so.
+func (s *session) validateVersioned() error {
+	n := s.Count(readOnlySet)
+	if n == 0 {
+		return nil
+	}
+	s.Tx.Enter(Validation, s.cfg.Posts(Validation, TwoSided))
+	s.C.Compute(s.p.Program.Validation + s.p.Program.ValidationRecord*n)
+	calls := s.calls[:0]
+	for _, p := range s.Participants(readOnlySet) {
+		for left := p.Items; len(left) > 0; {
+			var items []*access
+			items, left = coordinator.Cut(left, (s.p.MaxPayload-8)/readItem)
+			calls = append(calls, s.C.Call(p.Machine, s.p.rpc.validate, padded(s.readItems(items), s.p.costs.Payload.Validation)))
+		}
+	}
+	s.calls = calls
+	return s.allYes(calls)
+}
+
+// readItems is a request to raise and check what was read at a machine.
+func (s *session) readItems(items []*access) []byte {
+	req := wire.Add64(s.C.Request(), uint64(s.X.TS))
+	for _, a := range items {
+		if a.State == txn.Missing && !a.Tomb {
+			req = wire.Add64(wire.Add64(wire.Add64(req, uint64(a.Loc.Addr)|gapBit), uint64(s.gaps.expect(a.Loc.Loc, a.gap))), 0)
+		} else {
+			req = wire.Add64(wire.Add64(wire.Add64(req, uint64(a.Loc.Addr)), a.seq), a.version)
+		}
+	}
+	return req
+}
+
+// installVersions is write-back: one request per participant, which installs versions and releases locks.
+func (s *session) installVersions() error {
+	mode := s.cfg.Posts(txn.Commit, TwoSided)
+	mode.Passive = s.passive()
+	s.Tx.Enter(txn.Commit, mode)
+	s.C.Compute(s.p.Program.CommitRecord * s.Tx.Writes())
+	calls := s.calls[:0]
+	for _, p := range s.Participants(toInstall) {
+		req := wire.Add64(s.C.Request(), uint64(s.X.TS))
+		for _, a := range p.Items {
+			a.locked = false
+			req = installItem(req, a)
+		}
+		calls = append(calls, s.p.End(s.C, p.Machine, s.p.rpc.commit, padded(req, s.p.costs.Payload.Commit)))
+	}
+	s.calls = calls
+	if !mode.Passive {
+		if err := s.C.Wait(); err != nil {
+			return err
+		}
+		for _, rep := range calls {
+			s.p.MV.After(&s.X, rep.B[min(commitBack, len(rep.B)):])
+		}
+	}
+	s.p.MV.Scheme().Done(s.C, &s.X, s.Tx.Session())
+	return nil
+}
+
+// toInstall is all that is written.
+func toInstall(a *access) bool { return a.Out != nil }
+
+// releaseVersioned gives back what an aborted attempt holds: its locks and its rows, for which others may wait, and then its stamp.
+func (s *session) releaseVersioned() {
+	s.unlockVersioned()
+	s.Void()
+}
+
+// unlockVersioned gives back the locks and rows.
+func (s *session) unlockVersioned() {
+	if s.Count(isLocked) == 0 {
+		return
+	}
+	mode := s.cfg.Posts(txn.Commit, TwoSided)
+	s.Tx.Enter(txn.Lock, mode)
+	s.remove(hasRow, false)
+	for _, p := range s.Participants(isLocked) {
+		req := s.C.Request()
+		for _, a := range p.Items {
+			req = wire.Add64(wire.Add64(req, a.Name()), uint64(a.Loc.Addr))
+		}
+		s.p.End(s.C, p.Machine, s.p.rpc.unlock, req)
+	}
+	if !mode.Passive {
+		if err := s.C.Wait(); err != nil {
+			s.p.Cl.Fail(fmt.Errorf("occ: release of locks: %w", err))
+		}
+	}
+	for _, a := range s.Set {
+		a.locked = false
+	}
+}
+
+// fitsVersioned checks the messages to a participant, before anything is locked.
+func (s *session) fitsVersioned(m int, items []*access) error {
+	locks, commits := 0, 8
+	for _, a := range items {
+		locks += lockItem
+		commits += installHead + wire.Padded(len(a.Out)-txn.OutHeaderBytes)
+	}
+	for _, p := range []struct {
+		phase metrics.Phase
+		bytes int
+	}{{txn.Lock, locks}, {txn.Commit, commits}} {
+		if p.bytes > s.p.MaxPayload {
+			return fmt.Errorf("two-sided %s: %d bytes for machine %d, a message carries %d; split the transaction", p.phase, p.bytes, m, s.p.MaxPayload)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package twopl
+
+import (
+	"fmt"
+	"slices"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+	"drtmx/engine/wire"
+)
+
+// The growing phase, on the coordinator: each record is locked when the body first asks for it, and read under the lock. A
+// server gets one message with all of its records, its own machine's among them, and answers when it has all locks.
+
+// Fetch locks and reads the records of the set from index first on.
+func (s *session) Fetch(first int, parallel bool) error {
+	s.enterGrowing(parallel)
+	s.C.Compute(s.p.Program.Growing)
+	for i := first; i < len(s.Set) && s.Tx.Failed() == nil; i++ {
+		if s.Set[i].State == txn.Wanted {
+			s.begin(s.Set[i])
+		}
+	}
+	s.collect()
+	return s.Tx.Failed()
+}
+
+// Start begins to lock the newest record and does not wait.
+func (s *session) Start(*txn.Access) {
+	s.enterGrowing(true)
+	s.begin(s.Set[len(s.Set)-1])
+}
+
+// enterGrowing begins the phase. Records that are announced together are locked together.
+func (s *session) enterGrowing(parallel bool) {
+	mode := s.cfg.mode(txn.Lock)
+	mode.Outstanding = parallel && (mode.Outstanding || s.cfg.Speculative)
+	s.Tx.Enter(txn.Lock, mode)
+}
+
+// wants is the lock that an access takes.
+func (s *session) wants(a *access) mode {
+	switch {
+	case a.Table.Constant:
+		return none
+	case a.ToWrite:
+		return exclusive
+	case s.cfg.Isolation == ReadCommitted:
+		return none
+	}
+	return shared
+}
+
+// begin has a record asked for.
+func (s *session) begin(a *access) {
+	s.C.Compute(s.p.Program.GrowingRecord)
+	if a.want = s.wants(a); a.want != none {
+		a.Table.Touch(a.Key) // its lock may be left behind
+		s.p.DB.Locking(int(a.Machine) == s.C.Machine())
+	}
+	if a.Key > keyMask {
+		s.Tx.Lacks(&a.Access.Access, 0)
+		return
+	}
+	a.State, a.asked = txn.Asked, true
+}
+
+// collect sends what is to be asked, and takes all answers.
+func (s *session) collect() {
+	for i, a := range s.Set {
+		if a.asked && a.Rep == nil {
+			s.ask(i)
+		}
+	}
+	if err := s.C.Wait(); err != nil {
+		s.Tx.Fail(err)
+		return
+	}
+	for _, a := range s.Set {
+		if a.asked && a.Rep != nil {
+			s.accept(a.Rep)
+		}
+	}
+}
+
+// head is that of a message that asks for locks.
+func (s *session) head(flags uint64) []byte {
+	if s.cfg.Isolation == ReadCommitted {
+		flags |= lessReads
+	}
+	return wire.Add64(wire.Add64(s.C.Request(), s.attempt), s.age<<lessBits|flags)
+}
+
+// ask sends a message to the server of a record with all of its records that are to be asked for from there on, as many as an
+// answer carries.
+func (s *session) ask(from int) {
+	m := s.Message(s.Set[from].Machine, s.head(0), status)
+	for _, a := range s.Set[from:] {
+		if !a.asked || a.Rep != nil || a.Machine != m.To {
+			continue
+		}
+		item, answer := a.Name(), lockBack+s.p.stampsBack+seqBack+wire.Padded(a.Table.ValueBytes())
+		if a.want == exclusive {
+			item |= wantsWrite
+		}
+		if !m.Take(&a.Access, item, answer) {
+			if m.Empty() {
+				s.TooLarge(&a.Access, status+answer, "use smaller records")
+				a.asked = false
+				return
+			}
+			break
+		}
+		if a.want != none {
+			s.touches(int(m.To))
+		}
+	}
+	s.Send(m, s.p.rpc.lock)
+}
+
+// touches notes that a server may hold locks for the attempt.
+func (s *session) touches(m int) {
+	if !slices.Contains(s.asked, m) {
+		s.asked = append(s.asked, m)
+	}
+}
+
+// accept takes the records of an answer, or that one of them was refused.
+func (s *session) accept(rep *r2.Reply) {
+	b, n := rep.B, uint64(0)
+	if len(b) < status {
+		s.Tx.Fail(fmt.Errorf("answer to a lock request of %d bytes", len(b)))
+		b = zero
+	}
+	was := wire.Get64(b)
+	b = b[status:]
+	for _, a := range s.Set {
+		if !a.asked || a.Rep != rep {
+			continue
+		}
+		a.Rep, a.asked, a.State = nil, false, txn.Wanted
+		switch {
+		case was&wasGranted == 0:
+			if n == was>>1 && s.Tx.Failed() == nil {
+				s.Conflict(&a.Access)
+			}
+		case wire.Get64(b)&foundBit == 0:
+			s.Tx.Lacks(&a.Access.Access, uint32(wire.Get64(b)))
+			b = b[lockBack:]
+		default:
+			b = s.found(a, b)
+		}
+		n++
+	}
+}
+
+// found takes a record that is there, or that has left a tombstone, and returns what follows it in the answer.
+func (s *session) found(a *access, b []byte) (rest []byte) {
+	a.held = a.want
+	s.locked(a.held)
+	a.Loc.Ref, b = store.Ref(wire.Get64(b)&^foundBit), s.readStamps(a, b[lockBack:])
+	a.seq, b = wire.Get64(b), b[seqBack:]
+	version := a.Table.Version(a.Key, a.Loc.Ref, a.seq)
+	if a.Tomb = s.p.H.Tomb(a.seq); a.Tomb {
+		s.Tx.LacksAt(&a.Access.Access, version)
+		return b
+	}
+	n := a.Table.ValueBytes()
+	s.Tx.Got(&a.Access.Access, b[:n:n], version)
+	return b[wire.Padded(n):]
+}
+
+// locked notes when the attempt has its first lock.
+func (s *session) locked(m mode) {
+	if s.LockedAt == 0 && m != none {
+		s.LockedAt = s.C.Now() // measured: how long locks are held
+	}
+}
+
+// Write takes the exclusive lock of a record that was read under a shared one, or none.
+func (s *session) Write(x *txn.Access) error {
+	a := s.Own(x)
+	if a.State != txn.Fetched && !a.Tomb || a.held == exclusive {
+		return nil
+	}
+	s.Tx.Enter(txn.Lock, s.cfg.mode(txn.Lock))
+	s.C.Compute(s.p.Program.Upgrade)
+	a.Table.Touch(a.Key)
+	s.touches(int(a.Machine))
+	rep := s.C.Call(int(a.Machine), s.p.rpc.lock, wire.Add64(s.head(upgradeBit), a.Name()|wantsWrite))
+	if err := s.C.Wait(); err != nil {
+		return s.Tx.Fail(err)
+	}
+	b := rep.B
+	if len(b) < status+lockBack+s.p.stampsBack+seqBack || wire.Get64(b)&wasGranted == 0 || wire.Get64(b[status:]) != uint64(a.Loc.Ref)|foundBit {
+		return s.Conflict(&a.Access) // refused; or, without a lock until now, it is another one meanwhile
+	}
+	if b = s.readStamps(a, b[status+lockBack:]); wire.Get64(b) != a.seq {
+		return s.Conflict(&a.Access) // likewise
+	}
+	a.held = exclusive
+	s.locked(exclusive)
+	return nil
+}

@@ -1,0 +1,71 @@
+package twopl
+
+import (
+	"fmt"
+
+	"drtmx/engine/coordinator"
+	"drtmx/engine/store"
+	"drtmx/engine/wire"
+)
+
+// Inserts, on the coordinator. Before the log, each server gives the new records that belong to it their rows, which are
+// locked, with their gaps held. They are written back as others; an abort takes them out again, and then gives the gaps
+// back.
+
+func needsRow(a *access) bool { return a.NewRow && !a.HasRow && !a.Tomb }
+
+// insertNew inserts the new records at their primaries.
+func (s *session) insertNew() error {
+	parts := s.Participants(needsRow)
+	for i := range parts {
+		p := &parts[i]
+		s.touches(p.Machine)
+		req := s.head(0)
+		for _, a := range p.Items {
+			a.Table.Touch(a.Key)
+			req = wire.Add64(req, a.Name())
+		}
+		if len(req) > s.p.MaxPayload {
+			return s.Tx.Fail(fmt.Errorf("inserts of %d bytes for machine %d, a message carries %d: split the transaction", len(req), p.Machine, s.p.MaxPayload))
+		}
+		p.Rep = s.C.Call(p.Machine, s.p.rpc.insert, req)
+	}
+	if err := s.C.Wait(); err != nil {
+		return s.Tx.Fail(err)
+	}
+	for _, p := range parts {
+		s.insertReplied(p.Items, p.Rep.B)
+	}
+	return s.Tx.Failed()
+}
+
+// insertReplied takes the answer of a server.
+func (s *session) insertReplied(items []*access, b []byte) {
+	allowed, n := wire.Get64(b)&wasGranted != 0, uint64(0)
+	was := wire.Get64(b)
+	b = b[status:]
+	for _, a := range items {
+		switch {
+		case !allowed && n == was>>1 && s.Tx.Failed() == nil:
+			s.Conflict(&a.Access)
+		case allowed && len(b) >= coordinator.InsertBack: // else it gave up at the one before
+			x, err := coordinator.GetInsert(b)
+			b = b[coordinator.InsertBack:]
+			s.insertDone(a, x, err)
+			if s.p.MV != nil {
+				s.Filled(wire.Get64(b))
+				b = b[guardBack:]
+			}
+		}
+		n++
+	}
+}
+
+// insertDone takes what became of an insert.
+func (s *session) insertDone(a *access, x store.Change, err error) {
+	stamp := s.p.H.FirstStamp(x.Ref.Incarnation())
+	if s.Inserted(&a.Access, x, stamp, err) {
+		a.held, a.next = exclusive, stamp
+		s.locked(exclusive)
+	}
+}

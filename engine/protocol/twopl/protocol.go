@@ -1,0 +1,154 @@
+package twopl
+
+import (
+	"drtmx/engine/coordinator"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+	"drtmx/engine/wire"
+)
+
+// protocol is the protocol on one database.
+type protocol struct {
+	coordinator.Protocol
+	coordinator.Host
+	cfg    *running // of transactions that begin now, and of servers
+	rpc    rpcs
+	tables []*table // by server
+	gaps   *coordinator.Gaps
+
+	seqAt, valueAt r2.Addr // in them
+	stampsBack     int     // what a lock says of timestamps
+
+	counts counts
+}
+
+// counts are of what became of lock requests that could not be granted at once.
+type counts struct {
+	waits, timeouts, deadlocks, refused uint64
+}
+
+// Open prepares the cluster's machines: log rings, lock tables and handlers.
+func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
+	cl, header, back := db.Cluster(), record.LockSeq, 0
+	if c.Timestamps.Versions() {
+		header, back = record.Versioned, stampsBack
+	}
+	p := &protocol{Protocol: coordinator.Open(db, header), seqAt: r2.Addr(header.Stamp), valueAt: r2.Addr(header.Bytes), stampsBack: back}
+	cfg, err := p.prepare(c)
+	if err != nil {
+		return nil, err
+	}
+	p.cfg = cfg
+	if err := p.OpenLog(cfg.Replicas); err != nil {
+		return nil, err
+	}
+	if err := p.openTables(); err != nil {
+		return nil, err
+	}
+	p.rpc.lock = cl.HandleDeferring("twopl.lock", p.serveLock)
+	p.rpc.insert = cl.HandleDeferring("twopl.insert", p.serveInsert)
+	p.rpc.commit = cl.Handle("twopl.commit", p.serveCommit)
+	if p.H.HasVersions() {
+		err = p.openVersions()
+	}
+	return p, err
+}
+
+// running is a configuration with what follows from it.
+type running struct {
+	Config
+	waits       waitRule
+	longest     r2.Time // that a message may wait for locks
+	read, write int     // cycles of a record
+}
+
+// prepare checks a configuration and fills it in.
+func (p *protocol) prepare(c Config) (*running, error) {
+	c = c.withDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if err := p.Replicas(c.Replicas); err != nil {
+		return nil, err
+	}
+	r := &running{Config: c, waits: alwaysWaits, longest: r2.Time(c.TimeoutNS) * r2.Nanosecond}
+	if c.Deadlock == WaitDie {
+		r.waits, r.longest = mayWait, MaxTimeoutNS*r2.Nanosecond
+	}
+	mhz := p.Cl.Fabric().Machine(0).CPU.MHz
+	cycles := func(ns int64) int { return int(max(ns, 0) * mhz * int64(c.HostScale) / 1_000_000) }
+	r.read, r.write = cycles(c.ReadNS), cycles(c.WriteNS)
+	return r, nil
+}
+
+// cycles are what a request takes of a server's core.
+func (p *protocol) cycles(r *request) (n int) {
+	for b := r.items; len(b) >= lockItem; b = b[lockItem:] {
+		if r.inserts || wire.Get64(b)&wantsWrite != 0 {
+			n += p.cfg.write
+		} else {
+			n += p.cfg.read
+		}
+	}
+	return n
+}
+
+func (p *protocol) Config() txn.Config { return p.cfg.Config }
+
+func (p *protocol) Set(cfg txn.Config) error {
+	c, err := coordinator.OfType[Config](cfg)
+	if err != nil {
+		return err
+	}
+	if c.Replicas == 0 {
+		c.Replicas = p.cfg.Replicas
+	}
+	now, err := p.prepare(c)
+	if err != nil {
+		return err
+	}
+	if err := p.MV.Follow(c.Timestamps); err != nil {
+		return err
+	}
+	p.cfg = now
+	return nil
+}
+
+// NeedsDrain is that of the configuration and another one.
+func (p *protocol) NeedsDrain(to txn.Config) bool {
+	c, ok := to.(Config)
+	return ok && (NeedsDrain(p.cfg.Config, c) || p.ChangesScheme(&c.Settings))
+}
+
+// Session makes the session in which a coroutine runs its transactions.
+func (p *protocol) Session(tx *txn.Tx) txn.Session {
+	c := tx.Co()
+	s := &session{Session: coordinator.OpenSession[access](&p.Protocol, tx), Stamped: coordinator.OpenStamped(&p.Host, tx), p: p}
+	r2.AheadWith(c, s)
+	return s
+}
+
+// Locked says who holds a row.
+func (p *protocol) Locked(row []byte) (who string, held bool) {
+	who = holders(record.Lock(row))
+	return who, who != ""
+}
+
+// What the locks show of themselves.
+var (
+	lockWaits     = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "waits", Label: "lock requests that wait", Unit: "/s", Kind: metrics.Rate})
+	lockTimeouts  = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "timeouts", Label: "lock waits timed out", Unit: "/s", Kind: metrics.Rate})
+	lockDeadlocks = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "deadlocks", Label: "upgrades in deadlock", Unit: "/s", Kind: metrics.Rate})
+	lockRefused   = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "refused", Label: "lock requests refused at once", Unit: "/s", Kind: metrics.Rate})
+)
+
+// Gauges reads them.
+func (p *protocol) Gauges(r *metrics.Readings) {
+	r.Add(lockWaits, float64(p.counts.waits), 0)
+	r.Add(lockTimeouts, float64(p.counts.timeouts), 0)
+	r.Add(lockDeadlocks, float64(p.counts.deadlocks), 0)
+	r.Add(lockRefused, float64(p.counts.refused), 0)
+	p.MV.Gauges(r)
+}
