@@ -42,7 +42,7 @@ help:
 	@echo "make predictions  compute the thesis's numbers of systems anew and record them (CHAPTER=4, SCALE=quick)"
 	@echo "make pgo       record anew the profile that the programs are built with"
 	@echo "make proven    golden systems, and the note that results of before are valid still"
-	@echo "make soak      all planted bugs, random configurations under the checkers, SOAK=1000 of them or for SOAK=10m, and all that make test draws a sample of"
+	@echo "make soak      all planted bugs, generated programs in the kernel and in Go, random configurations under the checkers, SOAK=1000 of them or for SOAK=10m, and all that make test draws a sample of"
 	@echo "make build     bin/drtmx and bin/drtmx-kernel"
 	@echo "make generate  what is committed and made: the notebooks' outputs"
 
@@ -150,6 +150,7 @@ SOAK ?= 1000
 soak: goversion
 	$(GO) run ./engine/planted
 	DRTMX_SOAK=$(SOAK) $(GO) test -run '^Test(Soak|XStoreRecovers|RequestsEndOnce|TwoPLOnEveryWorkload)$$' -timeout 0 -v ./engine
+	DRTMX_SOAK=$(SOAK) $(GO) test -run '^TestDifferential$$' -timeout 0 -v ./kernel/differential
 	DRTMX_SOAK=$(SOAK) $(TEST_HEAP) $(GO) test -timeout 0 ./engine/workload/... ./engine/explore/... ./xstore/...
 	@$(MAKE) --no-print-directory race arm64 invariants TEST_TIMEOUT=0 RACE_TESTS='^Test(GoldenDigests|Determinism|ChangesReplay)$$' ARM64_DIGESTS="$(ALL_DIGESTS)" INVARIANT_TESTS=.
 

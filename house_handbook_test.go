@@ -2,7 +2,9 @@ package drtmx_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -47,11 +49,28 @@ func floorList(files []*file) string {
 	}
 	var b strings.Builder
 	for i, row := range rows {
-		for _, room := range row {
+		for _, room := range roomsOf(row, slices.Sorted(maps.Keys(says))) {
 			fmt.Fprintf(&b, "- %d `%s`: %s\n", i, room, strings.TrimSuffix(says[room], "."))
 		}
 	}
 	return b.String()
+}
+
+// roomsOf are a floor's rooms, with each folder where all folders of one are rooms.
+func roomsOf(row, packages []string) (rooms []string) {
+	for _, room := range row {
+		folder, each := strings.CutSuffix(room, "/*")
+		if !each {
+			rooms = append(rooms, room)
+			continue
+		}
+		for _, pkg := range packages {
+			if path.Dir(pkg) == folder {
+				rooms = append(rooms, pkg)
+			}
+		}
+	}
+	return rooms
 }
 
 // firstSentence is what a package says of itself, without its name.

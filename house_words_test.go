@@ -57,6 +57,7 @@ var bannedWords = []bannedWord{
 	// One small verb for many ideas, and names that no stranger would search for.
 	{`^(settle(d|All|Local|Rounds)?|Settler?)$`, inNames, `what it does: "finishReads", "awaitWriters", "freezeTarget", "installNumber"`},
 	{`^(take|give)(Row|Stamps|Back)?$`, inNames, `"alloc" and "free" for memory, "pop" and "push" for queues, "acquire" and "release" for locks, "accept" for replies`},
+	{`(%[.0-9]*[a-z]|[0-9]) us\b|\(us\)`, inTexts, `"µs", as the page has it; values of knobs are typed without a space`},
 	{`^(place|placedAt|toPlace|removePlaced)$`, inNames, `"insertNew", "needsRow", "slot", "cqHead": a record gets a row, a line gets a slot`},
 	{`(Here|There)$`, inNames, `"Local" and "Remote", or what has arrived`},
 	{`^(metBy|tell|told)$`, inNames, `an oracle says so: "auditConflict", "auditVersionRead"; bytes are encoded and decoded`},

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"path"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -16,26 +16,35 @@ const measured = "measured:"
 // Timestamps come from the clocks of machines, which drift (engine/r2/clocks). A scheme, or a protocol that
 // waits for timestamps, has no other time: it could order what no real machine can.
 func TestTimestampsHaveNoPerfectTime(t *testing.T) {
+	files := tree(t)
+	dealing := drawsTimestamps(files)
 	var found []string
-	for _, f := range tree(t) {
-		if drawsTimestamps(f) {
+	for _, f := range files {
+		if dealing[f.pkg] && !f.isTest() {
 			found = append(found, perfectTime(f)...)
 		}
 	}
-	report(t, found)
+	if report(t, found); !dealing["engine/protocol/occ"] || !dealing["dst/oracle"] || dealing["engine/kv"] {
+		t.Errorf("rooms that deal with timestamps: %v", dealing)
+	}
 }
 
-// drawsTimestamps says that a file is one of those that deal with timestamps.
-func drawsTimestamps(f *file) bool {
-	if f.isTest() {
-		return false
-	}
-	for _, room := range []string{"dst", "engine/mvcc", "engine/twopl", "engine/rococo"} {
-		if f.pkg == room || strings.HasPrefix(f.pkg, room+"/") {
-			return true
+// drawsTimestamps are the packages that deal with timestamps: schemes, versions, and the hosts, which have a store of versions.
+func drawsTimestamps(files []*file) map[string]bool {
+	of := map[string]bool{}
+	for _, f := range files {
+		for _, room := range []string{"dst", "engine/timestamp", "engine/versions"} {
+			if f.pkg == room || strings.HasPrefix(f.pkg, room+"/") {
+				of[f.pkg] = true
+			}
+		}
+		for _, x := range f.ast.Imports {
+			if !f.isTest() && x.Path.Value == `"drtmx/engine/versions"` {
+				of[f.pkg] = true
+			}
 		}
 	}
-	return f.pkg == "engine/occ" && strings.HasPrefix(path.Base(f.name), "versioned")
+	return of
 }
 
 // perfectTime are the places that read the simulator's time.
@@ -66,12 +75,18 @@ func TestPerfectTimeIsCaught(t *testing.T) {
 		}
 		expect(t, x.body, perfectTime(f), x.want)
 	}
-	for name, want := range map[[2]string]bool{
-		{"dst", "a.go"}: true, {"dst/oracle", "a.go"}: true, {"engine/mvcc", "a.go"}: true, {"engine/mvcc", "a_test.go"}: false,
-		{"engine/occ", "versioned_serve.go"}: true, {"engine/occ", "lock.go"}: false, {"engine/kv", "a.go"}: false, {"dstx", "a.go"}: false,
+	var files []*file
+	for _, x := range []struct{ pkg, name, imports string }{
+		{"dst", "a.go", "engine/r2"}, {"dst/oracle", "a.go", "engine/r2"}, {"dstx", "a.go", "engine/r2"},
+		{"engine/host", "lock.go", "engine/r2"}, {"engine/host", "snapshot.go", "engine/versions"}, {"engine/bed", "a_test.go", "engine/versions"},
 	} {
-		if got := drawsTimestamps(&file{pkg: name[0], name: name[1]}); got != want {
-			t.Errorf("%v: %v", name, got)
+		f, err := parse(token.NewFileSet(), x.pkg, x.name, fmt.Sprintf("package p\nimport _ %q\n", "drtmx/"+x.imports))
+		if err != nil {
+			t.Fatal(err)
 		}
+		files = append(files, f)
+	}
+	if got, want := drawsTimestamps(files), map[string]bool{"dst": true, "dst/oracle": true, "engine/host": true}; !maps.Equal(got, want) {
+		t.Errorf("rooms that deal with timestamps: %v, want %v", got, want)
 	}
 }

@@ -5,32 +5,35 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/r2/clocks"
+	"drtmx/engine/testbed"
 	"drtmx/engine/timestamp"
 )
 
+const name = "dst"
+
 // DST is the decentralised scalable timestamp of §5.2.
 var DST = timestamp.Kind{
-	Name:   "dst",
+	Name:   name,
 	Doc:    "decentralised timestamps from clocks and from what a transaction touches (section 5.2)",
-	Traits: func(knob.Values) timestamp.Traits { return hybridTraits },
-	Claim:  history.StrictSerializable, ClaimOf: hybridClaim,
+	Traits: hybridTraits,
+	Rows:   func(load testbed.LoadOf) []knob.Row { return []knob.Row{formRow(load)} }, Elsewhere: []func(v knob.Values) error{formElsewhere},
+	Claim: history.StrictSerializable, ClaimOf: hybridClaim,
 	Open: func(e timestamp.Env) (timestamp.Scheme, error) { return openHybrid(e) },
 }
 
 // hybridClaim: where all clocks show one time, a transaction that begins after the end of another has a larger stamp, and a strict snapshot has all
 // that ended before. Where they do not, a snapshot under way may see a transaction that began after the end of another one without that one.
-func hybridClaim(v knob.Values) history.Claim {
-	if timestamp.AllStrict(v) && v.Int("ts.clock_drift_ns") == 0 && v.Int("fault.clock_skew") == 0 {
+func hybridClaim(o *timestamp.Options) history.Claim {
+	if o.AllAre(timestamp.Strict) && o.DriftNS == 0 && o.SkewNS == 0 {
 		return history.StrictSerializable
 	}
 	return history.Serializable
 }
 
-var hybridTraits = timestamp.Traits{Claims: true, Waits: true, Words: 1}
-
 // hybrid is Figure 5-7. A transaction's stamp is the least that is larger than all that it depends on, and no less than the
 // clock and the last stamp of its worker: neither a message nor a shared counter is needed.
 type hybrid struct {
+	traits timestamp.Traits
 	clocks *clocks.Clocks
 	opt    func() *timestamp.Options
 	local  *locals
@@ -39,10 +42,10 @@ type hybrid struct {
 
 func openHybrid(e timestamp.Env) (*hybrid, error) {
 	l, err := newLocals(e.Cluster)
-	return &hybrid{clocks: e.Clocks, opt: e.Options, local: l, low: make([]timestamp.Stamp, e.Cluster.Machines())}, err
+	return &hybrid{traits: hybridTraits(e.Options().Values), clocks: e.Clocks, opt: e.Options, local: l, low: make([]timestamp.Stamp, e.Cluster.Machines())}, err
 }
 
-func (*hybrid) Traits() timestamp.Traits { return hybridTraits }
+func (h *hybrid) Traits() timestamp.Traits { return h.traits }
 
 // now is the start of a transaction: a clock that steps back does not take it back.
 func (h *hybrid) now(c *r2.Co) timestamp.Stamp {

@@ -24,15 +24,15 @@ var TrueTime = timestamp.Kind{
 }
 
 // trueTimeClaim: strictness is of strict snapshots alone, and a clock that is off by more than ε, unnoticed, costs it.
-func trueTimeClaim(v knob.Values) history.Claim {
-	if timestamp.AllStrict(v) && v.Int("fault.clock_skew") == 0 {
+func trueTimeClaim(o *timestamp.Options) history.Claim {
+	if o.AllAre(timestamp.Strict) && o.SkewNS == 0 {
 		return history.StrictSerializable
 	}
 	return history.Serializable
 }
 
 // Snapshots raise tuple timestamps, and wait for writers that may be in front of them.
-var trueTimeTraits = timestamp.Traits{Claims: true, Waits: true, Words: 1}
+var trueTimeTraits = timestamp.Traits{Claims: true, Waits: true, Clocks: true, Words: 1}
 
 const microsecond = r2.Time(1_000_000)
 
@@ -117,7 +117,7 @@ func (s *trueTime) Bound() (ns int64, ok bool) {
 	return s.staleness() + 2*int64(s.uncertainty()) + 2, true
 }
 
-func (s *trueTime) staleness() int64 { return int64(s.env.Values().Int("ts.staleness_ns")) }
+func (s *trueTime) staleness() int64 { return s.env.Options().StalenessNS }
 
 // uncertainty is ε: two clocks differ by at most twice that.
 func (s *trueTime) uncertainty() uint64 { return uint64(s.env.Clocks.Epsilon()+1) / 2 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/r2/clocks"
 	"drtmx/engine/sim"
@@ -12,7 +11,7 @@ import (
 )
 
 // timeBed is a bare cluster with clocks.
-func timeBed(t *testing.T, machines int, drift int64, values knob.Values) (*sim.Sim, timestamp.Env) {
+func timeBed(t *testing.T, machines int, drift int64, o *timestamp.Options) (*sim.Sim, timestamp.Env) {
 	t.Helper()
 	s := sim.New(sim.Options{Seed: 3})
 	f, err := fabric.New(s, fabric.Config{Machines: machines})
@@ -24,15 +23,15 @@ func timeBed(t *testing.T, machines int, drift int64, values knob.Values) (*sim.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close(); f.Close() })
-	return s, timestamp.Env{Cluster: cl, Clocks: clocks.New(cl, clocks.Options{DriftNS: drift}), Oracle: -1, Values: func() knob.Values { return values }}
+	return s, timestamp.Env{Cluster: cl, Clocks: clocks.New(cl, clocks.Options{DriftNS: drift}), Oracle: -1, Options: func() *timestamp.Options { return o }}
 }
 
 // A transaction that begins behind another one's decision has a larger stamp, on whatever machine; a strict snapshot that begins
 // behind it sees it, and a stale one that begins more than the bound behind it does. The wait is of twice the uncertainty.
 func TestTrueTimeIsExternallyConsistent(t *testing.T) {
 	for _, drift := range []int64{0, 1_000, 20_000, 1_000_000} {
-		values := knob.Values{"ts.staleness_ns": 3_000}
-		s, env := timeBed(t, 4, drift, values)
+		options := &timestamp.Options{StalenessNS: 3_000}
+		s, env := timeBed(t, 4, drift, options)
 		scheme, err := openTrueTime(env)
 		if err != nil {
 			t.Fatal(err)
@@ -98,8 +97,8 @@ func TestTrueTimeIsExternallyConsistent(t *testing.T) {
 // A snapshot of a session sees what it has written, whatever the staleness, and the low point of a machine never goes back, as when the
 // staleness is raised.
 func TestTrueTimeSessionsAndLowPoints(t *testing.T) {
-	values := knob.Values{"ts.staleness_ns": 0}
-	s, env := timeBed(t, 1, 100_000, values)
+	options := &timestamp.Options{}
+	s, env := timeBed(t, 1, 100_000, options)
 	scheme, _ := openTrueTime(env)
 	rounds := 0
 	env.Cluster.Spawn(0, 0, func(c *r2.Co) {
@@ -130,8 +129,8 @@ func TestTrueTimeSessionsAndLowPoints(t *testing.T) {
 			}
 		}
 	})
-	for _, staleness := range []int{0, 500_000, 100_000} {
-		values["ts.staleness_ns"] = staleness
+	for _, staleness := range []int64{0, 500_000, 100_000} {
+		options.StalenessNS = staleness
 		if err := s.Run(s.Now() + 3*sim.Millisecond); err != nil {
 			t.Fatal(err)
 		}

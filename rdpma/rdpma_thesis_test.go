@@ -179,7 +179,7 @@ func TestH9SavesARoundTrip(t *testing.T) {
 	lone := latency(Hints{H3: true, H6: true}, func(m *Memory, c *r2.Co, p Ptr) error { return m.Write(c, p, 0, pattern(64, 1), OneSided) })
 	two := latency(Hints{H3: true, H6: true}, pwrite)
 	one := latency(Hints{H3: true, H6: true, H9: true}, pwrite)
-	t.Logf("write %d ns, persistent write %d ns, with H9 %d ns (thesis: 2, 4 and 3 us)", lone/sim.Nanosecond, two/sim.Nanosecond, one/sim.Nanosecond)
+	t.Logf("write %d ns, persistent write %d ns, with H9 %d ns (thesis: 2, 4 and 3 µs)", lone/sim.Nanosecond, two/sim.Nanosecond, one/sim.Nanosecond)
 	if !(lone < one && one < two) || two < lone*3/2 {
 		t.Errorf("write %d ps, with H9 %d ps, without %d ps: want them in this order", lone, one, two)
 	}

@@ -102,6 +102,7 @@ func rows() []knob.Row {
 	}
 	subModels := learned(row(knob.Knob{Name: "xstore.submodels", Kind: knob.Int, Default: 0, Min: AutoSubModels, Max: MaxSubModels, Label: "Sub-models", Section: "3.4.1", Live: true,
 		Doc: "Of each server. More of them predict better and take more memory, 14 bytes each. A change trains a new model in the background while requests go on. 0: one for 200 of the initial keys, as in the thesis. auto, or -1: chosen for the initial keys, from what READs, RPCs and predictions of a lookup take of the server's RNIC, its cores and the clients'; tells when another top model would take less."}))
+	subModels.Together = knob.Always
 	subModels.Words = map[int]string{AutoSubModels: "auto"}
 	subModels.Own = func(r *knob.Row, v any) (any, error) {
 		if v == "auto" {
@@ -109,10 +110,12 @@ func rows() []knob.Row {
 		}
 		return r.Knob.Parse(v)
 	}
+	cache := row(knob.Knob{Name: "xstore.cache", Kind: knob.Choice, Default: "full", Choices: Modes, Label: "Cache", Section: "3.4.1", Live: true,
+		Doc: "What clients keep of the index: full = sub-models and translation tables; model = sub-models only, a READ more for each lookup; top = the top model only, two READs more; tree = every inner node of the tree; tree4 = the nodes four levels above the leaves, as Cell; none = nothing, a READ for each level."})
+	cache.Together = knob.Always
 	return []knob.Row{
 		subModels,
-		row(knob.Knob{Name: "xstore.cache", Kind: knob.Choice, Default: "full", Choices: Modes, Label: "Cache", Section: "3.4.1", Live: true,
-			Doc: "What clients keep of the index: full = sub-models and translation tables; model = sub-models only, a READ more for each lookup; top = the top model only, two READs more; tree = every inner node of the tree; tree4 = the nodes four levels above the leaves, as Cell; none = nothing, a READ for each level."}),
+		cache,
 		learned(row(knob.Knob{Name: "xstore.top", Kind: knob.Choice, Default: "lr", Choices: []string{"lr", "mlr", "nn", "pieces", choose.AnyTop}, Label: "Top model", Section: "3.5.2",
 			Doc: "Sends a key to its sub-model: lr = linear regression; mlr = of the fields of a composite key; nn = a neural network with 8 neurons; pieces = piecewise linear with a bounded error, which the thesis does not have; auto = the one with which lookups take least."})),
 		row(knob.Knob{Name: "xstore.leaf_slots", Kind: knob.Int, Default: DefaultSlots, Min: 4, Max: 64, Label: "Slots of a leaf", Section: "3.4.1",

@@ -15,8 +15,20 @@ const (
 	wideTail   = 0.9  // of the range of keys, if the tails span it
 )
 
-// WhyFallbacks explains why the server answers most lookups: by the initial keys of the first server and its current model.
-func (s *Store) WhyFallbacks() string {
+// explainedFrom is the share of lookups that the server answers from which a result says why.
+const explainedFrom = 0.5
+
+// Explain adds to the store's section why the server answers most lookups.
+func (s *Store) Explain(part string, section map[string]any) {
+	if rate, ok := section["fallback_rate"].(float64); part == "xstore" && ok && rate >= explainedFrom {
+		if text := s.whyFallbacks(); text != "" {
+			section["fallbacks_because"] = text
+		}
+	}
+}
+
+// whyFallbacks looks at the initial keys of the first server and its current model; "": it is unknown.
+func (s *Store) whyFallbacks() string {
 	t := s.Stats()
 	p := s.parts[0]
 	switch {

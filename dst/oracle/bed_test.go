@@ -23,9 +23,7 @@ type bed struct {
 // newBed makes clients machines of threads each beside the oracle's, which has as many.
 func newBed(t *testing.T, clients, threads int, fc fabric.Config, set knob.Values) *bed {
 	t.Helper()
-	b := &bed{T: t, s: sim.New(sim.Options{Seed: 7}), values: knob.Values{
-		"ts.batching": false, "ts.compression": false, "ts.fetch_thread": false, "ts.stable": true, "ts.readers": false, "ts.fetch_ns": 10_000,
-	}}
+	b := &bed{T: t, s: sim.New(sim.Options{Seed: 7}), values: timestamp.Kinds{GTS, VTS}.Defaults()}
 	for name, x := range set { // order-free: fills a map
 		b.values[name] = x
 	}
@@ -37,7 +35,7 @@ func newBed(t *testing.T, clients, threads int, fc fabric.Config, set knob.Value
 	if b.cl, err = r2.New(b.s, f, r2.Config{Threads: threads, Coroutines: 8, PerMachine: perMachine(clients, threads)}); err != nil {
 		t.Fatal(err)
 	}
-	b.env = timestamp.Env{Cluster: b.cl, Oracle: clients, Values: func() knob.Values { return b.values }}
+	b.env = timestamp.Env{Cluster: b.cl, Oracle: clients, Options: func() *timestamp.Options { return &timestamp.Options{Values: b.values} }}
 	for m := range clients {
 		b.env.Clients = append(b.env.Clients, m)
 	}

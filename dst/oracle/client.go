@@ -30,8 +30,8 @@ type options struct {
 
 func optionsOf(v knob.Values) options {
 	return options{
-		batching: v.Bool("ts.batching"), compression: v.Bool("ts.compression"), fetchThread: v.Bool("ts.fetch_thread"), stable: v.Bool("ts.stable"), readers: v.Bool("ts.readers"),
-		period: r2.Time(v.Int("ts.fetch_ns")) * r2.Nanosecond,
+		batching: v.Bool(batchingKnob), compression: v.Bool(compressionKnob), fetchThread: v.Bool(fetchThreadKnob), stable: v.Bool(stableKnob), readers: v.Bool(readersKnob),
+		period: r2.Time(v.Int(fetchKnob)) * r2.Nanosecond,
 	}
 }
 
@@ -40,7 +40,7 @@ func (o *client) open(name string, words int, fetch func(c *r2.Co, p *timestamp.
 	if o.env.Oracle < 0 {
 		return fmt.Errorf("ts.scheme %s: there is no machine for the timestamp oracle; set oracle=true", name)
 	}
-	o.name, o.fetch, o.opt = name, fetch, optionsOf(o.env.Values())
+	o.name, o.fetch, o.opt = name, fetch, optionsOf(o.env.Options().Values)
 	o.low = make([]low, cl.Machines())
 	o.fetchers = make([]*fetcher, cl.Machines())
 	for _, m := range o.env.Clients {
@@ -55,8 +55,18 @@ func (o *client) open(name string, words int, fetch func(c *r2.Co, p *timestamp.
 
 // reset reads the knobs, at rest, and has the fetch threads run transactions or not.
 func (o *client) reset(on bool) {
-	o.opt = optionsOf(o.env.Values())
-	reserve := on && o.opt.fetchThread
+	o.opt = optionsOf(o.env.Options().Values)
+	o.reserve(on && o.opt.fetchThread)
+}
+
+// Tune reads those that say how requests travel and who sends them. What a stamp means does not change.
+func (o *client) Tune() {
+	now := optionsOf(o.env.Options().Values)
+	o.opt.batching, o.opt.fetchThread, o.opt.period = now.batching, now.fetchThread, now.period
+	o.reserve(now.fetchThread)
+}
+
+func (o *client) reserve(reserve bool) {
 	if reserve == o.reserved {
 		return
 	}

@@ -15,30 +15,33 @@
 //	begin a snapshot    gts.point, 16 bytes                   vts.point, 8 bytes a slot
 //	a failed attempt    installs its number                   installs its number
 //
-// A number of GTS is drawn between lock and validation (dst.Traits.Early). So of two transactions of which one overwrites what the
+// A number of GTS is drawn between lock and validation (timestamp.Traits.Early). So of two transactions of which one overwrites what the
 // other has read, the reader has the smaller number, and the order of numbers is one in which all can be put.
 //
 // VTS draws behind validation, when nothing but the log can fail. A transaction is stable when all of its slot's numbers below are
 // and so is all that it depends on: the versions that it has read and overwritten. A version that another transaction puts over what it has
 // read is not among these, so a snapshot may have that one without this transaction. VTS therefore claims snapshot isolation. See ts.readers.
 //
-// A version is installed before the oracle hears of its number (dst.Traits.Acked), and so a snapshot never waits.
+// A version is installed before the oracle hears of its number (timestamp.Traits.Acked), and so a snapshot never waits.
 //
 // # Switches
 //
-//   - ts.batching: see desk. It is the coroutines that make it worth something.
+//   - ts.batching: see batcher. It is the coroutines that make it worth something.
 //   - ts.compression: one slot for each machine. A slot's numbers are published in their order, so that one which many
 //     workers share stands still at the oldest commit that is not installed.
 //   - ts.fetch_thread: see fetcher.
 //   - ts.stable off: no STABILIZE(). A snapshot of GTS reads at GlobalTS, and waits for the holders of write locks, whose number may
 //     be below. Of VTS a worker publishes its slot itself, once all numbers below are installed; to keep the vector consistent, an attempt
 //     aborts whose dependencies are not in the vector yet, after it has asked for it once.
-//   - ts.readers: a transaction also depends on those that have read what it overwrites. Records remember them (engine/mvcc,
+//   - ts.readers: a transaction also depends on those that have read what it overwrites. Records remember them (engine/versions,
 //     readers.go), and they come with the acknowledgement of the versions, so that a writer sends no more messages, and longer ones.
 //     The number is drawn before validation, as readers enter with it: an attempt that fails there has to install it. A transaction that
 //     has written nothing has a number too, for it comes before every transaction that overwrites what it has read. Then the vector is closed
 //     under all that has to come before, and with serialisable hosts VTS claims that snapshots are serialisable. Not that
 //     a range has no new records: ranges have no readers, under no scheme.
+//
+// ts.compression, ts.stable and ts.readers decide what a number means, so a change of one gives all versions new stamps, at rest. The
+// others change while transactions run (Tune).
 //
 // # Bounds
 //

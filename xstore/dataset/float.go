@@ -44,7 +44,7 @@ func quantile(p float64) float64 {
 	q := p - 0.5
 	if q >= -0.425 && q <= 0.425 {
 		r := 0.180625 - float64(q*q)
-		return float64(q*polynomial(r, &centralP)) / polynomial(r, &centralQ)
+		return float64(q*polynomial(r, centralP)) / polynomial(r, centralQ)
 	}
 	tail := p
 	if q > 0 {
@@ -53,9 +53,9 @@ func quantile(p float64) float64 {
 	r := math.Sqrt(-logOf(tail))
 	var z float64
 	if r <= 5 {
-		z = polynomial(r-1.6, &middleP) / polynomial(r-1.6, &middleQ)
+		z = polynomial(r-1.6, middleP) / polynomial(r-1.6, middleQ)
 	} else {
-		z = polynomial(r-5, &farP) / polynomial(r-5, &farQ)
+		z = polynomial(r-5, farP) / polynomial(r-5, farQ)
 	}
 	if q < 0 {
 		return -z
@@ -63,7 +63,7 @@ func quantile(p float64) float64 {
 	return z
 }
 
-func polynomial(x float64, c *[8]float64) float64 {
+func polynomial(x float64, c [8]float64) float64 {
 	sum := c[7]
 	for i := 6; i >= 0; i-- {
 		sum = float64(sum*x) + c[i]

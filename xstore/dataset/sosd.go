@@ -2,10 +2,11 @@ package dataset
 
 import (
 	"bufio"
-	"drtmx/engine/knob"
 	"encoding/binary"
 	"fmt"
 	"io"
+
+	"drtmx/engine/knob"
 )
 
 // File are keys of a file in the binary format of SOSD (Kipf et al., "SOSD: a benchmark for learned indexes",

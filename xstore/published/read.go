@@ -36,9 +36,11 @@ func (v *Version) ReadEntries(c *r2.Co, m uint32, s model.Sub, first, last uint3
 			return dst, false, err
 		}
 		c.TouchDMA(buf.Addr, len(buf.B))
-		if l := ttLine(buf.B); l.far() {
-			line = l.farLine()
+		l := ttLine(buf.B)
+		if !l.far() || l.generation() != s.Generation() && !stale { // a smaller table of now has the place: behind it others begin
+			return dst, false, nil
 		}
+		line = l.farLine()
 	}
 	loc := v.lineLoc(line)
 	loc.Addr += at
