@@ -295,7 +295,7 @@ func (p *page) point(w http.ResponseWriter, r *http.Request) {
 func inUnitsOfLive(r *result.Result) string {
 	s := charts.SI(r.Throughput) + "/s of the whole cluster"
 	if r.LatencyUS.P50 > 0 {
-		s += ", p50 " + result.Digits(r.LatencyUS.P50) + " us"
+		s += ", p50 " + result.Digits(r.LatencyUS.P50) + " µs"
 	}
 	return s
 }

@@ -148,7 +148,7 @@ func TestFigureOnThePage(t *testing.T) {
 		Cell  string
 	}
 	base.Runs[1].Throughput, base.Runs[1].LatencyUS.P50 = 1.39e9, 2.2
-	if s.ask(t, "/page/figure/point?id=2-1&n=1&run=1", &p); p.Live != "1.39 G/s of the whole cluster, p50 2.2 us" {
+	if s.ask(t, "/page/figure/point?id=2-1&n=1&run=1", &p); p.Live != "1.39 G/s of the whole cluster, p50 2.2 µs" {
 		t.Errorf("on the live page: %q", p.Live)
 	}
 	s.state.Variants = append(s.state.Variants, job.FigureRun{N: 3, Set: experiment.Knobs{"window_ns": "0.2ms"},
@@ -234,7 +234,7 @@ func TestPointCellRepeatsItsRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again.Raw.Commits != r.Commits || math.Abs(again.Throughput/r.Throughput-1) > 1e-12 || again.LatencyUS.Mean != r.LatencyUS.Mean {
-			t.Errorf("%d commits at %g/s and %g us, the figure has %d at %g/s and %g us", again.Raw.Commits, again.Throughput, again.LatencyUS.Mean, r.Commits, r.Throughput, r.LatencyUS.Mean)
+			t.Errorf("%d commits at %g/s and %g µs, the figure has %d at %g/s and %g µs", again.Raw.Commits, again.Throughput, again.LatencyUS.Mean, r.Commits, r.Throughput, r.LatencyUS.Mean)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (f *inventedFigure) parts() []job.FigurePart {
 	if !f.done {
 		return made
 	}
-	return append([]job.FigurePart{{Name: "claims", Title: "What the thesis says", HTML: `<ul id="claims" class="claims"><li><div class="states"><span class="verdict contradicted">✗ contradicted</span></div><div><p>a READ takes 3 us</p><p class="hint">measured 2 us</p></div></li><li>✓ holds: WRITE is slower</li></ul>`}}, made...)
+	return append([]job.FigurePart{{Name: "claims", Title: "What the thesis says", HTML: `<ul id="claims" class="claims"><li><div class="states"><span class="verdict contradicted">✗ contradicted</span></div><div><p>a READ takes 3 µs</p><p class="hint">measured 2 µs</p></div></li><li>✓ holds: WRITE is slower</li></ul>`}}, made...)
 }
 
 func (f *inventedFigure) Draw(size charts.Size, over ...job.Figure) *charts.Chart {
@@ -85,7 +85,7 @@ func (f *inventedFigure) Draw(size charts.Size, over ...job.Figure) *charts.Char
 				bars = append(bars, b)
 			}
 		}
-		return charts.RankingSized(size, "", charts.Axis{Label: "Latency", Unit: "us"}, parts, bars)
+		return charts.RankingSized(size, "", charts.Axis{Label: "Latency", Unit: "µs"}, parts, bars)
 	}
 	var lines []charts.Series
 	for i, o := range append([]job.Figure{f}, over...) {
@@ -101,7 +101,7 @@ func (f *inventedFigure) Draw(size charts.Size, over ...job.Figure) *charts.Char
 			lines = append(lines, l)
 		}
 	}
-	return charts.LinesSized(size, "", charts.Axis{Label: "Coroutines"}, charts.Axis{Label: "Latency", Unit: "us"}, lines,
+	return charts.LinesSized(size, "", charts.Axis{Label: "Coroutines"}, charts.Axis{Label: "Latency", Unit: "µs"}, lines,
 		[]charts.Reference{{Text: "3 §2.1", X: 2, From: 3, To: 3}, {Text: "4.5 §2.1", X: math.NaN(), From: 4.5, To: 4.5}})
 }
 
@@ -131,7 +131,7 @@ func (inventor) Check(_, _ string, set experiment.Knobs) error {
 }
 
 func (v inventor) Run(ctx context.Context, id, scale string, set experiment.Knobs, report job.FigureReport) (job.Figure, error) {
-	f := inventedFigure{Figure: id, Scale: scale, Scope: "machine", X: map[string]any{"label": "Coroutines", "unit": ""}, Y: map[string]any{"label": "Latency", "unit": "us"},
+	f := inventedFigure{Figure: id, Scale: scale, Scope: "machine", X: map[string]any{"label": "Coroutines", "unit": ""}, Y: map[string]any{"label": "Latency", "unit": "µs"},
 		Series: []inventedSeries{{Name: "READ"}, {Name: "WRITE"}}, set: set}
 	for i := range 6 {
 		select {
@@ -228,7 +228,7 @@ func figurePoints(_ *site, b *tab, v inventor) {
 	b.shot("figure_running.png")
 	v.next <- nil
 	b.until("all points and the thesis's", dotsJS+` === 6 && document.getElementById("running").hidden && `+figureJS+`.getOption().series.at(-1).name === "thesis"`)
-	b.until("the claims", `/✗ contradicted.*a READ takes 3 us.*measured 2 us/.test(document.getElementById("claims").textContent) && document.querySelectorAll("#claims li").length === 2`)
+	b.until("the claims", `/✗ contradicted.*a READ takes 3 µs.*measured 2 µs/.test(document.getElementById("claims").textContent) && document.querySelectorAll("#claims li").length === 2`)
 	b.until("how it is made, with a button to copy it", `/^drtmx figure 2-1a$/.test(document.querySelector("#parts pre").textContent) && document.querySelector("#parts h3 button").textContent === "Copy"`)
 	b.until("the list has it", `/✓/.test(document.querySelector("#figurelist a .status").textContent)`)
 }
@@ -308,12 +308,12 @@ func figurePoint(_ *site, b *tab, _ inventor) {
 	at := func(series, point int) string {
 		return fmt.Sprintf(`(() => { const c = %s, v = c.getOption().series[%d].data[%d].value, [x, y] = c.convertToPixel({seriesIndex: %d}, v); document.getElementById("figurechart").scrollIntoView({block: "center"}); const r = document.getElementById("figurechart").getBoundingClientRect(); return [r.left + x + 4, r.top + y + 4] })()`, figureJS, series, point, series)
 	}
-	b.clickAt(at(2, 1), "its card", `/READ.*with phase.logging=two-sided.*2.5 us.*at 2.*saturated: cpu of node 1, 90 % busy.*coroutines=2/.test(document.getElementById("pointcard")?.textContent)`)
+	b.clickAt(at(2, 1), "its card", `/READ.*with phase.logging=two-sided.*2.5 µs.*at 2.*saturated: cpu of node 1, 90 % busy.*coroutines=2/.test(document.getElementById("pointcard")?.textContent)`)
 	b.shot("figure_point.png")
 	b.act(`document.getElementById("pointsbox").open = true; [...document.querySelectorAll("#points tbody tr")].at(-1).querySelectorAll("button")[1].focus()`)
 	b.press("Enter", 13)
 	b.act(`document.activeElement.click()`)
-	b.until("another card", `/WRITE.*4 us/.test(document.getElementById("pointcard").textContent) && document.activeElement.id === "pointcard"`)
+	b.until("another card", `/WRITE.*4 µs/.test(document.getElementById("pointcard").textContent) && document.activeElement.id === "pointcard"`)
 	b.act(`[...document.querySelectorAll("#pointcard button")].find((e) => e.textContent === "Copy as notebook cell").click()`)
 	b.until("a cell", `document.getElementById("dialog").open && /cluster\.Up\(.*"coroutines": 3.*c\.Run\(100 \* time\.Microsecond\).*c\.Run\(200 \* time\.Microsecond\)/s.test(document.querySelector("#dialog pre").textContent)`)
 	b.click("#dialogbody h3 button")
@@ -358,7 +358,7 @@ func figureBars(_ *site, b *tab, v inventor) {
 	}
 	b.until("six bars", figureJS+`?.getOption().yAxis[0].data.length === 6 && document.getElementById("running").hidden && document.querySelectorAll("#points td button").length === 6`)
 	bar := `(() => { const e = document.getElementById("figurechart"), [x, y] = ` + figureJS + `.convertToPixel({seriesIndex: 1}, [2, 4]), r = e.getBoundingClientRect(); return [r.left + x, r.top + y] })()`
-	b.clickAt(bar, "its card", `/WRITE, step 2.*3 us.*coroutines=2/.test(document.getElementById("pointcard")?.textContent)`)
+	b.clickAt(bar, "its card", `/WRITE, step 2.*3 µs.*coroutines=2/.test(document.getElementById("pointcard")?.textContent)`)
 	b.shot("figure_bars.png")
 	b.act(`history.back()`)
 	b.until("the figure of lines", `document.getElementById("figuretitle").textContent.includes("2-1a") && `+dotsJS+` === 12`)
@@ -423,7 +423,7 @@ func TestFiguresWithoutLibrary(t *testing.T) {
 	b.until("its picture", `document.querySelector("#figurechart img")?.naturalWidth > 300 && !window.echarts && document.querySelectorAll("#points td button").length === 6`)
 	b.shot("figure_plain.png")
 	b.act(`document.getElementById("pointsbox").open = true; document.querySelector("#points td button").click()`)
-	b.until("a card", `/READ.*1 us/.test(document.getElementById("pointcard").textContent)`)
+	b.until("a card", `/READ.*1 µs/.test(document.getElementById("pointcard").textContent)`)
 	b.quiet(s)
 }
 

@@ -56,5 +56,7 @@ func TestGallery(t *testing.T) {
 	b.until("nothing is wider", `document.documentElement.scrollWidth <= 390`)
 	b.until("what a chapter offers begins where its pictures do", `[...document.querySelectorAll("#gallery .acts")].every((e) => e.getBoundingClientRect().left >= document.querySelector("#gallery ul").getBoundingClientRect().left)`)
 	b.shot("gallery_phone.png")
+	b.act(`location.hash = "#figures/2-1a"`)
+	b.until("words that would lie over others are in the tooltip alone", `(() => { const l = `+figureJS+`?.getOption().series.filter((s) => s.label?.show) || []; return l.length > 0 && l.every((s) => s.labelLayout?.hideOverlap) })()`)
 	b.quiet(s)
 }

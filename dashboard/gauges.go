@@ -15,7 +15,8 @@ import (
 // gaugeTracks are those that show something in one of some histories.
 func gaugeTracks(hs []history) []measure {
 	var out []measure
-	for i, g := range metrics.Gauges() {
+	for _, g := range metrics.Gauges() {
+		i := g.Place()
 		shows := func(m windows.Moment) bool { return i < len(m.Gauges) && m.Gauges[i] == m.Gauges[i] }
 		if !slices.ContainsFunc(hs, func(h history) bool { return slices.ContainsFunc(h.moments, shows) }) {
 			continue

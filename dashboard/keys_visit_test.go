@@ -26,6 +26,18 @@ func TestFocusStays(t *testing.T) {
 		t.Helper()
 		b.until("the focus is on "+what, fmt.Sprintf(`document.activeElement === (%s)`, js))
 	}
+	// A button that comes before the one with the focus does not take it.
+	b.act(`const { el, keyed } = await import("/kit.js"), root = document.body.appendChild(el("div"));
+		const draw = (...names) => keyed(root, [names], () => "card", () => el("p", {}, ...names.map((n) => el("button", {}, n))));
+		draw("Show");
+		root.querySelector("button").focus();
+		draw("Pin", "Show");
+		window.focusWas = document.activeElement.textContent;
+		root.remove()`)
+	if at := eval[string](b, `window.focusWas`); at != "Show" {
+		t.Errorf("the focus moved from Show to %q", at)
+	}
+
 	const step = `document.querySelector("#steps li button.go")`
 	b.enter(step)
 	b.until("the step is taken", step+`.textContent === "Take it back"`)

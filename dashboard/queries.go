@@ -6,6 +6,7 @@ import (
 	"drtmx/cluster/agent"
 	"drtmx/cluster/web"
 	"drtmx/dashboard/windows"
+	"drtmx/engine/metrics/panel"
 )
 
 // The parameters that routes of the page take. A route refuses all others, and values that are none of theirs.
@@ -33,13 +34,12 @@ var queries = map[string]web.Params{
 	"/page/pcie":                   both(spanned, sized),
 	"/page/caches":                 both(spanned, sized),
 	"/page/gauges":                 both(spanned, sized),
-	"/page/xcache/chart":           both(spanned, sized),
+	"/page/panels/chart":           both(spanned, sized, web.Params{web.OneOf("part", panelParts()...), web.Whole("chart", 0, mostNumber)}),
 	"/page/dimms":                  both(ofSystem, sized, web.Params{web.OneOf("of", "media", "buffer")}),
 	"/page/distribution":           sized,
-	"/page/staleness":              sized,
 	"/page/knobs":                  both(ofSystem, web.Params{web.OneOf("hardware", "changed", "all")}),
 	"/page/strip":                  nil,
-	"/page/xcache":                 ofSystem,
+	"/page/panels":                 ofSystem,
 	"/page/cards":                  nil,
 	"/page/state":                  ofSystem,
 	"/page/compare":                ofRuns,
@@ -68,6 +68,14 @@ var queries = map[string]web.Params{
 	"/page/run":                    {web.Name("id")},
 	"/page/run/compare":            ofRuns,
 	"/page/run/chart":              both(ofRuns, sized),
+}
+
+// panelParts are the parts that have a panel.
+func panelParts() (names []string) {
+	for _, x := range panel.All() {
+		names = append(names, x.Part)
+	}
+	return names
 }
 
 func both(lists ...web.Params) (out web.Params) {

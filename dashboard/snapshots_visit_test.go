@@ -13,12 +13,12 @@ import (
 
 // What the panel of snapshots and that of parts show.
 const (
-	staleJS = `echarts.getInstanceByDom(document.getElementById("staleness"))?.getOption()`
+	staleJS = `echarts.getInstanceByDom(document.getElementById("panel-snapshots-0"))?.getOption()`
 	// the largest staleness that the line of a system has, in us
 	oldestJS = `Math.max(...` + staleJS + `.series[0].data.map((p) => p.value[0]))`
 	// where the mark of the bound is, in us
 	boundJS = `(` + staleJS + `.series[0].markLine?.data?.[0]?.xAxis ?? 0)`
-	saysJS  = `document.getElementById("stalenesssays").textContent`
+	saysJS  = `document.querySelector("#panel-snapshots .says span")?.textContent`
 )
 
 // gaugeJS are the latest values of a gauge's line in the panel of parts.
@@ -52,8 +52,8 @@ func TestSnapshots(t *testing.T) {
 	s, b := newSite(t, spec, agent.Options{Pace: 3_000_000, NoTwin: true}, nil), newTab(t)
 	b.do(chromedp.EmulateViewport(1440, 900))
 	b.open(s, "the line", `window.echarts && `+seriesJS+`?.[0]?.data?.length > 10`)
-	b.until("the panel of snapshots", `!document.getElementById("stalenessbox").hidden`)
-	b.act(`for (const id of ["stalenessbox", "gaugebox"]) document.getElementById(id).open = true`)
+	b.until("the panel of snapshots", `!!document.getElementById("panel-snapshots")`)
+	b.act(`for (const id of ["panel-snapshots", "gaugebox"]) document.getElementById(id).open = true`)
 	b.until("its bound", boundJS+` > 0 && / is the bound; [\d.]+ % of the reads waited/.test(`+saysJS+`)`)
 	b.until("the gauges of snapshots", gaugeJS("blocked reads")+`.length > 2 && `+gaugeJS("old versions kept")+`.every((y) => y > 0)`)
 	if n := eval[int](b, gaugeJS("oracle, busiest core")+`.length`); n > 0 {
@@ -61,7 +61,7 @@ func TestSnapshots(t *testing.T) {
 	}
 	b.until("waits are in the page's unit", `echarts.getInstanceByDom(document.getElementById("gauges")).getOption().yAxis.some((y) => y.name === "mean wait if blocked (µs)")`)
 	bound, says := eval[float64](b, boundJS), eval[string](b, saysJS)
-	b.act(`document.getElementById("stalenessbox").scrollIntoView()`)
+	b.act(`document.getElementById("panel-snapshots").scrollIntoView()`)
 	b.shot("snapshots.png")
 
 	for _, knob := range []string{"ts.scheme", "ts.staleness_ns", "ts.clock_drift_ns"} {
@@ -72,7 +72,7 @@ func TestSnapshots(t *testing.T) {
 	b.until("in words as long a time has", `/ 2\.0\d ms is the bound;/.test(`+saysJS+`)`)
 	b.until("the histogram moves", oldestJS+` > 500`)
 	b.until("the words follow", fmt.Sprintf(`%s !== %q`, saysJS, says))
-	b.act(`document.getElementById("stalenessbox").scrollIntoView()`)
+	b.act(`document.getElementById("panel-snapshots").scrollIntoView()`)
 	b.shot("stale.png")
 	if eval[float64](b, oldestJS) > eval[float64](b, boundJS) {
 		t.Errorf("a read is older than the bound: %s", eval[string](b, saysJS))

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ func (p *page) common(w http.ResponseWriter, r *http.Request) {
 		out.Systems = append(out.Systems, stripSystem{s.Sys, s.Name})
 	}
 	if len(out.Systems) == 1 {
-		out.Knobs = slices.DeleteFunc(out.Knobs, func(k stripKnob) bool { return !ofCache(&k.KnobState) && !ofSnapshots(&k.KnobState) })
+		out.Knobs = slices.DeleteFunc(out.Knobs, func(k stripKnob) bool { return !ofOne(&k.KnobState) })
 	}
 	if len(out.Knobs) == 0 {
 		out = none
@@ -92,17 +93,51 @@ func (s *strip) meet(states []experiment.KnobState) {
 	s.Knobs = append([]stripKnob{}, kept...)
 }
 
+// isCommon says that a knob is on the strip: of the workload, or one whose part offers it for systems side by side.
 func isCommon(k *experiment.KnobState) bool {
-	return k.Live && k.Active && (k.Group == knob.Workload && !strings.HasPrefix(k.Name, "workload.mix.") || k.Name == "coroutines" || k.Name == "txn.backoff_max_ns" || ofCache(k) || ofSnapshots(k))
+	if !k.Live || !k.Active {
+		return false
+	}
+	if k.Group == knob.Workload {
+		return !strings.HasPrefix(k.Name, "workload.mix.")
+	}
+	r := knob.Find(k.Name)
+	return r != nil && r.Together != nil && r.Together(k.Value)
 }
 
-// ofSnapshots says that a knob is one of those of timestamps on the strip. Without versions of records, where there is no scheme,
-// it could not be changed live.
-func ofSnapshots(k *experiment.KnobState) bool {
-	return slices.Contains(timestampKnobs, k.Name) && k.Value != "none"
+// ofOne says that the strip of a single system has a knob: of its cache, or of its snapshots.
+func ofOne(k *experiment.KnobState) bool { return k.Group == knob.Store || k.Group == knob.Timestamps }
+
+// subModelsKnob has its steps by the number of keys.
+const subModelsKnob = "xstore.submodels"
+
+// ladder is what a slider of the number of sub-models steps through: 1, 2 and 5 times powers of ten from one for 2,000 keys of a
+// server to one for 20, and what there is now. Nil: the number of keys is not known.
+func ladder(states []experiment.KnobState, now any) []float64 {
+	number := func(name string) float64 {
+		switch v := valueOf(states, name).(type) {
+		case int:
+			return float64(v)
+		case float64:
+			return v
+		}
+		return 0
+	}
+	keys := number("workload.keys") * cmp.Or(number("workload.scale"), 1) / max(number("servers"), 1)
+	if keys < 2000 {
+		return nil
+	}
+	var out []float64
+	for unit := 1.0; unit <= keys; unit *= 10 {
+		for _, n := range []float64{1, 2, 5} {
+			if v := n * unit; v >= keys/2000 && v <= keys/20 {
+				out = append(out, v)
+			}
+		}
+	}
+	if v, ok := now.(int); ok && v > 0 && !slices.Contains(out, float64(v)) {
+		out = append(out, float64(v))
+		slices.Sort(out)
+	}
+	return out
 }
-
-var timestampKnobs = []string{"ts.scheme", "ts.staleness_ns", "ts.freshness", "ts.clock_drift_ns"}
-
-// ofCache says that a knob is one of the two that the learned cache has on the strip.
-func ofCache(k *experiment.KnobState) bool { return k.Name == subModelsKnob || k.Name == cacheKnob }

@@ -13,6 +13,7 @@ import (
 	"drtmx/dashboard/windows"
 	"drtmx/engine/experiment"
 	"drtmx/engine/metrics"
+	"drtmx/engine/metrics/panel"
 )
 
 // Card says what one knob change did: means of the windows before and after
@@ -43,7 +44,7 @@ type Card struct {
 	NextLook  int              `json:"next_look,omitempty"` // at so many windows it is judged anew; 0: it will not be
 	Final     bool             `json:"final"`               // more windows will not change it
 
-	training bool // all windows after it are of before the model that it asked for
+	settles string // all windows after it are of before it took hold: why
 }
 
 // Part is the windows that one side of a comparison is made of.
@@ -173,11 +174,13 @@ func cardOf(sys, epoch string, ms []windows.Moment, events []session.Event, e se
 		e.Set, e.Was = set, was
 	}
 	c := Card{Sys: sys, Number: e.Version - 1, Version: e.Version, VirtualNS: e.VirtualNS, By: e.By, Set: e.Set, Title: Title(e)}
-	after := trained(windows.Under(ms, e.Version))
+	after, settles := skipSettling(windows.Under(ms, e.Version))
 	c.With = e.Version - 1 - base
 	c.Before, c.After = Part{Sys: sys, Epoch: epoch, Version: base}, Part{Sys: sys, Epoch: epoch, Version: e.Version}
 	c.Final = e.Version < last || len(after) >= longest
-	c.training = len(after) == 0 && len(windows.Under(ms, e.Version)) > 0
+	if len(after) == 0 {
+		c.settles = settles
+	}
 	c.Failed, c.Lost = failures(ms, e.VirtualNS, next)
 	c.Compare(before, after[:min(len(after), longest)])
 	return c
@@ -325,10 +328,24 @@ func failures(ms []windows.Moment, from, to int64) (failed, lost uint64) {
 	return failed, lost
 }
 
-// trained leaves out the windows right after a change in which the model that it asked for is trained: it has no effect until then.
-func trained(after []windows.Moment) []windows.Moment {
-	for len(after) > 0 && after[0].Gauge("xstore.training") > 0 {
-		after = after[1:]
+// skipSettling leaves out the windows right after a change in which a part only prepares what it asked for, such as a model that is trained:
+// it has no effect until then. It says why they are left out.
+func skipSettling(after []windows.Moment) (rest []windows.Moment, why string) {
+	for ; len(after) > 0; after = after[1:] {
+		says := settling(&after[0])
+		if says == "" {
+			break
+		}
+		why = says
 	}
-	return after
+	return after, why
+}
+
+func settling(m *windows.Moment) string {
+	for _, p := range panel.All() {
+		if w := p.In(m.Gauge); p.Settling != nil && p.Settling(&w) {
+			return p.Settles
+		}
+	}
+	return ""
 }

@@ -26,8 +26,8 @@ func (c *Card) Compare(before, after []windows.Moment) {
 	switch {
 	case len(before) < Least:
 		c.Settling = "there were too few windows before it to compare with"
-	case c.training && !c.Final:
-		c.Settling = "a new model is trained in the background; until it is there, clients use the old one"
+	case c.settles != "" && !c.Final:
+		c.Settling = c.settles
 	case looks == nil && c.Final:
 		c.Settling = "the next change came too soon to tell; the card of that one says what they did together"
 	case looks == nil:

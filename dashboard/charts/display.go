@@ -25,13 +25,19 @@ type Positioner interface {
 	Position() string
 }
 
-// CodePosition is the line of the notebook's code that the calling goroutine runs, "" if that is not known, as
-// outside of a notebook.
-func CodePosition() string {
+// placed is a panic that has its line.
+type placed struct{ error }
+
+// NamePlace, deferred, adds to a panic the line of the notebook that it is from: the stack has the interpreter's. Outside of a notebook it lets it pass.
+func NamePlace() {
 	if p, ok := frontend().(Positioner); ok {
-		return p.Position()
+		if x := recover(); x != nil {
+			if _, has := x.(placed); !has && p.Position() != "" {
+				x = placed{fmt.Errorf("%s: %v", p.Position(), x)}
+			}
+			panic(x)
+		}
 	}
-	return ""
 }
 
 // cellState is the running cell and what earlier cells left in the page.

@@ -51,7 +51,7 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 	x = prefixed(x, prefix)
 	for i := range tracks {
 		line.GridList = append(line.GridList, opts.Grid{
-			Left: "62", Right: "20", Top: strconv.Itoa(top + i*(panel+panelGap)), Height: strconv.Itoa(panel), ContainLabel: opts.Bool(false),
+			Left: "62", Right: strconv.Itoa(interactiveRight(tracks)), Top: strconv.Itoa(top + i*(panel+panelGap)), Height: strconv.Itoa(panel), ContainLabel: opts.Bool(false),
 		})
 		last := i == len(tracks)-1
 		xa := panelX(x, i, last)
@@ -66,25 +66,33 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		}
 		line.XAxisList = append(line.XAxisList, xa)
 	}
+	var rights []opts.YAxis
 	for i, t := range tracks {
-		f, p := prefixOf(t.Y, values(t.Series)...)
+		left, right := t.sides()
+		f, p := prefixOf(t.Y, values(left)...)
 		y := prefixed(t.Y, p)
 		ya := opts.YAxis{Name: y.from(rounded(y.From/f), y.From/f), Type: axisType(y), GridIndex: i, NameLocation: "end", SplitNumber: 3,
 			AxisLabel: &opts.AxisLabel{Show: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(true)}}
 		if y.From > 0 {
 			ya.Min = rounded(y.From / f)
 		}
-		if top, steps := topOf(t); top > 0 {
+		if top, steps := topOf(Track{Y: t.Y, Series: left, References: t.References}); top > 0 {
 			ya.Max = rounded(top / f)
 			if steps > 0 {
 				ya.SplitNumber = steps
 			}
 		}
 		line.YAxisList = append(line.YAxisList, ya)
+		rightFactor, ra := rightAxis(t, right, i)
 		for k, s := range t.Series {
-			l := looks[s.Name].on(s)
+			f, l := f, looks[s.Name].on(s)
 			marked := markedPoints(s, k, len(t.Series), lo, hi)
-			options := append(seriesOptions(i, s, l), markers(s, l, marked, factor, f))
+			options := append(seriesOptions(i, s, l), dotsOrGround(s))
+			if s.Right && t.Right != nil {
+				f = rightFactor
+				options = append(options, readOn(len(tracks)+len(rights)))
+			}
+			options = append(options, markers(s, l, marked, factor, f))
 			if k == 0 && len(marks) > 0 {
 				options = append(options, markLines(scaled(marks, factor), lo/factor, hi/factor, i == 0))
 			} else if s.Band != nil {
@@ -97,7 +105,9 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		if len(t.References) > 0 {
 			line.AddSeries(published, referenceData(t.References, factor, f), referenceOptions(i, t.References, factor, f)...)
 		}
+		rights = append(rights, ra...)
 	}
+	line.YAxisList = append(line.YAxisList, rights...) // behind the left ones: a panel's has its number
 	return line
 }
 

@@ -150,7 +150,10 @@ func markedPoints(s Series, k, n int, lo, hi float64) []int {
 			drawn = append(drawn, i)
 		}
 	}
-	if len(drawn) <= pointsMarked || hi <= lo {
+	switch {
+	case s.Filled:
+		return nil
+	case s.Dots || len(drawn) <= pointsMarked || hi <= lo:
 		return drawn
 	}
 	step := math.Pow(2, math.Round(math.Log2((hi-lo)/markersPer)))

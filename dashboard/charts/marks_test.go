@@ -7,7 +7,7 @@ import (
 
 // The label of a mark near the right edge ends at its line: in the middle of it the edge would cut it off. Others are in the middle.
 func TestLabelsOfMarksAtTheEdge(t *testing.T) {
-	c := Timeline("", Axis{Label: "staleness", Unit: "us"}, []Track{{Series: []Series{{Name: "a", X: []float64{0, 10}, Y: []float64{0, 1}}}}},
+	c := Timeline("", Axis{Label: "staleness", Unit: "µs"}, []Track{{Series: []Series{{Name: "a", X: []float64{0, 10}, Y: []float64{0, 1}}}}},
 		[]Mark{{X: 1, Text: "early"}, {X: 20, Text: "bound of system a"}})
 	var o struct {
 		Series []struct {

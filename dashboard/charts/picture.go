@@ -122,7 +122,12 @@ func (a Axis) tickLabel(v float64) string {
 
 // LinesPicture is the static form of LinesSized, for files: SVG, PNG, PDF and PGF.
 func LinesPicture(style Style, title string, x, y Axis, series []Series, refs []Reference) Picture {
-	return tracksPicture(title, x, []Track{{y, series, refs}}, nil, style.on(Size{defaultWidth, defaultHeight}))
+	return TracksPicture(style, title, x, []Track{{Y: y, Series: series, References: refs}})
+}
+
+// TracksPicture is the static form of Timeline, for files; a single track is as high as LinesSized is.
+func TracksPicture(style Style, title string, x Axis, tracks []Track) Picture {
+	return tracksPicture(title, x, tracks, nil, style.on(Size{defaultWidth, max(defaultHeight, 60+trackHeight*len(tracks))}))
 }
 
 // RankingPicture is the static form of Ranking, for files.

@@ -81,7 +81,7 @@ func TestStyle(t *testing.T) {
 	parts := []Part{{Name: "E", Colour: "#332288"}, {Name: "V", Colour: "#DDCC77"}}
 	style := Style{WidthMM: 84, Family: "serif", Points: 8}
 	for what, p := range map[string]Picture{"lines": LinesPicture(style, "title", x, Axis{Label: "Bandwidth"}, series, nil),
-		"bars": RankingPicture(style, "title", Axis{Label: "Latency", Unit: "us"}, parts, bars), "table": TablePicture(style, "title", [][]string{{"", "a"}, {"b", "c"}})} {
+		"bars": RankingPicture(style, "title", Axis{Label: "Latency", Unit: "µs"}, parts, bars), "table": TablePicture(style, "title", [][]string{{"", "a"}, {"b", "c"}})} {
 		svg, err := p.SVG()
 		if err != nil {
 			t.Fatal(err)

@@ -74,6 +74,10 @@ type Series struct {
 	// whose colour and marker it takes.
 	Variant int
 	Of      string
+	// Dots draws the points without a line, Filled the ground below the line without points.
+	Dots, Filled bool
+	// Right says that Y is read on the right axis of the track.
+	Right bool
 }
 
 // pieces are the parts of the line between its gaps.
@@ -134,6 +138,7 @@ type Track struct {
 	Y          Axis
 	Series     []Series
 	References []Reference
+	Right      *Axis // of the series that are read on the right; nil: none
 }
 
 // Part names one part of stacked bars.
@@ -243,7 +248,7 @@ func Lines(title string, x, y Axis, series []Series) *Chart {
 
 // LinesSized is Lines for a place of a known size, with published numbers over them.
 func LinesSized(size Size, title string, x, y Axis, series []Series, refs []Reference) *Chart {
-	return tracksChart(size.or(defaultWidth, defaultHeight), title, x, []Track{{y, series, refs}}, nil)
+	return tracksChart(size.or(defaultWidth, defaultHeight), title, x, []Track{{Y: y, Series: series, References: refs}}, nil)
 }
 
 // Timeline draws tracks one above the other on one time axis, with marks

@@ -14,8 +14,8 @@ func TestBuildersHaveBothForms(t *testing.T) {
 	s := []Series{{Name: "DrTM+H", X: []float64{1, 2, 4}, Y: []float64{1e6, 2e6, 3e6}, CI: []float64{1e4, 1e4, 1e4}}, {Name: "ghost", X: []float64{1, 2}, Y: []float64{5e5, 6e5}, Dashed: true}}
 	for _, c := range []*Chart{
 		Lines("sweep", Axis{Label: "coroutines"}, Axis{Label: "throughput", Unit: "txn/s"}, s),
-		Timeline("live", Axis{Label: "time", Unit: "ms"}, []Track{{Y: Axis{Label: "throughput"}, Series: s}, {Y: Axis{Label: "latency", Unit: "us", Log: true}, Series: s}}, []Mark{{X: 2, Text: "phase.commit"}}),
-		Stacked("where", Axis{Label: "latency", Unit: "us"}, []string{"execution", "lock"}, []Bars{{Name: "A", Values: []float64{1, 2}}, {Name: "B", Values: []float64{2, 1}}}),
+		Timeline("live", Axis{Label: "time", Unit: "ms"}, []Track{{Y: Axis{Label: "throughput"}, Series: s}, {Y: Axis{Label: "latency", Unit: "µs", Log: true}, Series: s}}, []Mark{{X: 2, Text: "phase.commit"}}),
+		Stacked("where", Axis{Label: "latency", Unit: "µs"}, []string{"execution", "lock"}, []Bars{{Name: "A", Values: []float64{1, 2}}, {Name: "B", Values: []float64{2, 1}}}),
 	} {
 		if !strings.Contains(c.SVG(), "<svg") || strings.Contains(c.SVG(), "NaN") {
 			t.Errorf("%s: no good svg", c)

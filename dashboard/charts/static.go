@@ -109,11 +109,13 @@ func svg(p Picture) string {
 func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, on sheet) Picture {
 	looks := looksOf(tracks)
 	lo, hi := span(tracks, marks)
-	rows, titles := make([][]*plot.Plot, len(tracks)), make([]logTitles, len(tracks))
+	rows, titles := make([][]*plot.Plot, len(tracks)), make([]canvas.LogTitles, len(tracks))
 	var names []legendItem
 	named := map[string]bool{}
 	for i, t := range tracks {
 		p := newPlot(on.variant())
+		twin := t.twin()
+		t.Series = twin.onLeft(t.Series)
 		if i == 0 {
 			setTitle(p, title, on.Size)
 		}
@@ -141,17 +143,18 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, on sheet)
 			names = append(names, legendItem{name: published, colour: palette.RGBA(palette.Thesis), line: &look{marker: palette.Diamond, hollow: true, dash: palette.Dashes[1]}})
 		}
 		scale(p, x, t.Y, lo, hi)
+		twin.add(p)
 		setSideTitle(p, t.Y.from(p.Y.Min, p.Y.Max), vg.Length(on.Size.Height)*pixel/vg.Length(len(tracks)))
 		p.Add(words)
 		addMarks(p, marks, i == 0)
-		rows[i], titles[i] = []*plot.Plot{p}, takeTitles(p, x.Log, t.Y.Log)
+		rows[i], titles[i] = []*plot.Plot{p}, canvas.TakeTitles(p, x.Log, t.Y.Log)
 	}
 	return on.picture(func(c draw.Canvas) {
 		c = drawLegend(c, names, on.variant())
-		tiles := draw.Tiles{Rows: len(rows), Cols: 1, PadX: 4, PadY: 6, PadTop: 6, PadBottom: 4, PadLeft: 4, PadRight: 14}
+		tiles := draw.Tiles{Rows: len(rows), Cols: 1, PadX: 4, PadY: 6, PadTop: 6, PadBottom: 4, PadLeft: 4, PadRight: rightRoom(tracks)}
 		for i, canvases := range plot.Align(rows, tiles, c) {
 			rows[i][0].Draw(canvases[0])
-			titles[i].draw(rows[i][0], canvases[0])
+			titles[i].Draw(rows[i][0], canvases[0])
 		}
 	})
 }
@@ -351,7 +354,12 @@ func addSeries(p *plot.Plot, s Series, l look, logX, logY bool) {
 		return // NewLine refuses only NaN and infinity, which are left out above
 	}
 	line.Color, line.Width, line.Dashes = c, 1.5, l.dashes()
-	p.Add(line)
+	if s.Filled {
+		line.FillColor = paler(c)
+	}
+	if !s.Dots {
+		p.Add(line)
+	}
 	if len(bars) > 0 {
 		if e, err := plotter.NewYErrorBars(struct {
 			plotter.XYer

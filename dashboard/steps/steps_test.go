@@ -141,7 +141,7 @@ func TestDefaultStepsMove(t *testing.T) {
 	for _, x := range steps[:3] {
 		a, b := measure(spec, x.Start), measure(spec, x.Start, x.Set)
 		rate, p50 := 100*(b.Throughput/a.Throughput-1), 100*(b.LatencyUS.P50/a.LatencyUS.P50-1)
-		t.Logf("%s: throughput %.2f M/s to %.2f M/s, %+.0f %%; p50 %.1f us to %.1f us, %+.0f %%", x.Button, a.Throughput/1e6, b.Throughput/1e6, rate, a.LatencyUS.P50, b.LatencyUS.P50, p50)
+		t.Logf("%s: throughput %.2f M/s to %.2f M/s, %+.0f %%; p50 %.1f µs to %.1f µs, %+.0f %%", x.Button, a.Throughput/1e6, b.Throughput/1e6, rate, a.LatencyUS.P50, b.LatencyUS.P50, p50)
 		if max(math.Abs(rate), math.Abs(p50)) > 10 {
 			moved++
 		}

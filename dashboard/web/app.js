@@ -13,8 +13,7 @@ import { badge, openChecks } from "./checks.js";
 import { Deeper } from "./deeper.js";
 import { Strip } from "./strip.js";
 import { Sweep } from "./sweep.js";
-import { snapshotText } from "./snapshots.js";
-import { XCache } from "./xcache.js";
+import { Panels } from "./panels.js";
 import { averaged, downText, drawCluster, emptyBreakdown } from "./cluster.js";
 import { Causes, limitLine, verdict } from "./causes.js";
 import { $, call, calm, copier, dialog, el, glide, keyed, ms, notice, set, si } from "./kit.js";
@@ -37,17 +36,9 @@ const figures = new Figures(knobs, { opened: async (sys) => { await listSystems(
 const kept = new Runs(figures, { opened: async (sys) => { await listSystems(); choose(sys); } });
 const handbook = new Handbook(figures);
 
-// snapshots shows the panel of their staleness while they run in some system.
-function snapshots() {
-  const run = [...systems.values()].some((s) => s.windows.some((w) => w.staleness_ns));
-  if ($("stalenessbox").hidden !== run) return;
-  $("stalenessbox").hidden = !run;
-  charts.stale();
-}
-
 const causes = new Causes(() => shown);
 const strip = new Strip();
-const xcache = new XCache({ shown: () => charts.stale() });
+const panels = new Panels({ shown: () => charts.stale() });
 const deeper = new Deeper(() => list.map((s) => s.sys));
 const sweep = new Sweep(() => shown, { opened: async (sys) => { await listSystems(); choose(sys); } });
 
@@ -57,8 +48,7 @@ const feed = new Feed({
     const changed = s.knobs_version !== f.knobs_version || s.epoch !== f.epoch, moved = changed || s.state !== f.state || f.events.length;
     const ws = changed && f.windows.length ? f.windows : [...(s.epoch === f.epoch && !f.gap ? s.windows : []), ...f.windows];
     systems.set(f.sys, { ...f, windows: ws.slice(-recent), merged: together(changed ? {} : s.merged, f.windows) });
-    if (f.sys === shown) { show(); xcache.frame(f.windows); }
-    snapshots();
+    if (f.sys === shown) { show(); if (f.windows.length) panels.stale(); }
     if (changed && f.sys === shown) { knobs.refresh(); causes.draw(f.knobs_version); sweep.knobs(f.knobs_version); }
     if (moved) { listSystems(); cards.draw(); }
     if (f.windows.length || f.events.length) charts.stale();
@@ -112,7 +102,6 @@ function header() {
   $("systemtile").hidden = list.length < 2;
   $("t-system").textContent = calls(list.find((x) => x.sys === shown));
   tiles(s.windows || [], s.merged || {});
-  $("stalenesssays").textContent = snapshotText(s.windows || []);
 }
 
 // calls is what a system is called beside others: by its spec's name where these differ.
@@ -257,8 +246,8 @@ async function listSystems() {
 }
 
 function choose(sys) {
-  shown = knobs.sys = charts.sys = deeper.sys = xcache.sys = sys;
-  xcache.stale();
+  shown = knobs.sys = charts.sys = deeper.sys = panels.sys = sys;
+  panels.stale();
   deeper.refresh();
   feed.show(sys);
   knobs.refresh(); steps.refresh(); causes.refresh(); sweep.choose(); listSystems(); show(); charts.stale();
@@ -280,7 +269,7 @@ async function all() {
   const about = await call("GET", "/page/about", undefined, true);
   if (about && code && about.code !== code) { location.reload(); return; }
   code = about?.code || code;
-  charts.stale(); xcache.stale(); cards.refresh(true); figures.refresh();
+  charts.stale(); panels.stale(); cards.refresh(true); figures.refresh();
   await Promise.all([knobs.refresh(), listSystems(), steps.refresh(), causes.refresh(), sweep.choose()]);
   return about;
 }

@@ -88,10 +88,12 @@ export class Charts {
         all.push(draw($("dimms"), `/page/dimms?sys=${this.sys}`), draw($("buffers"), `/page/dimms?sys=${this.sys}&of=buffer`));
       }
       if ($("distributionbox").open) all.push(draw($("distribution"), "/page/distribution?", { high: 300 }));
-      if ($("stalenessbox").open && !$("stalenessbox").hidden) all.push(draw($("staleness"), "/page/staleness?", { high: 300 }));
       if ($("pciebox").open) all.push(draw($("pcie"), `/page/pcie?${q}`, mark));
       if ($("cachebox").open) all.push(draw($("caches"), `/page/caches?${q}`, mark));
-      if ($("xcachebox").open && !$("xcachebox").hidden) all.push(draw($("xcache"), `/page/xcache/chart?${q}`, mark));
+      for (const box of $("panels").children) if (box.open) for (const e of box.querySelectorAll(".chart")) {
+        const { lines, high } = e.how, url = `/page/panels/chart?part=${box.dataset.part}&chart=${e.dataset.chart}&${q}`;
+        all.push(draw(e, url, lines ? { ...mark, tracks: true } : { high }));
+      }
       if ($("gaugebox").open) all.push(draw($("gauges"), `/page/gauges?${q}`, mark));
       await Promise.all(all);
     } finally { this.busy = false; }
@@ -100,11 +102,11 @@ export class Charts {
 }
 
 // The panels that are drawn while they are open.
-const boxes = ["distributionbox", "stalenessbox", "memorybox", "pciebox", "cachebox", "gaugebox", "xcachebox"];
+const boxes = ["distributionbox", "memorybox", "pciebox", "cachebox", "gaugebox"];
 
 // heights are those that the server draws with.
-function heights(id, o) {
-  if (["memory", "pcie", "caches", "gauges", "xcache"].includes(id)) return 70 + 105 * Math.max(o.grid?.length || 0, 1);
+function heights(id, o, tracks) {
+  if (tracks || ["memory", "pcie", "caches", "gauges"].includes(id)) return 70 + 105 * Math.max(o.grid?.length || 0, 1);
   return 82 + (["dimms", "buffers"].includes(id) ? 24 : 42) * Math.max(o.yAxis?.[0]?.data?.length || 0, 1);
 }
 
@@ -121,7 +123,7 @@ export async function draw(e, url, how = {}) {
   if (e.hidden = r.status === 204) return; // there is nothing of the kind
   const o = JSON.parse(onGround(await r.text()));
   const below = how.probe?.dress(o) || 0;
-  e.style.height = `${(high || (how.bar ? 82 + how.bar * Math.max(o.yAxis?.[0]?.data?.length || 0, 1) : heights(e.id, o))) - below}px`;
+  e.style.height = `${(high || (how.bar ? 82 + how.bar * Math.max(o.yAxis?.[0]?.data?.length || 0, 1) : heights(e.id, o, how.tracks))) - below}px`;
   let c = window.echarts.getInstanceByDom(e);
   if (!c) {
     e.replaceChildren();
@@ -137,7 +139,7 @@ export async function draw(e, url, how = {}) {
   if (!how.probe) o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4 };
   if (o.grid?.length) for (const y of o.yAxis) if (y.type === "category") y.nameTextStyle = { align: "left" }; else if (y.name) Object.assign(y, { nameGap: 17, nameTextStyle: { align: "left", padding: [0, 0, 0, -54] } }); // not out of the picture
   if (!how.probe && o.grid?.length > 1) o.axisPointer = { link: [{ xAxisIndex: "all" }] };
-  written(o);
+  written(o, e.clientWidth < 520);
   for (const { axisLabel: l } of [o.xAxis || []].flat()) if (l?.texts) { const { texts, customValues: at } = l; l.formatter = (v) => texts[at.indexOf(v)] ?? v; } // the axis' own ticks, in full
   how.dress?.(o);
   // What the library tells at a point it tells again after a drawing, and fails if the line is gone.
@@ -156,14 +158,16 @@ document.addEventListener("pointerdown", (p) => {
 // written makes words on bars and beside points readable: on a bar dark or
 // white, whichever has the higher contrast; beside a point with a rim, for lines
 // may run behind them, and beside a point of the thesis to the right, for what was
-// measured there is above or below it.
-function written(o) {
+// measured there is above or below it. A narrow chart has no room for all words: what
+// would lie over another is in the tooltip alone.
+function written(o, narrow) {
   const rim = { textBorderColor: getComputedStyle(document.documentElement).getPropertyValue("--panel").trim(), textBorderWidth: 3 };
   const last = Math.max(...(o.series || []).flatMap((s) => (s.data || []).map((d) => d?.value?.[0] ?? -Infinity)));
   for (const s of o.series || []) {
     if (s.type === "bar") for (const d of s.data || []) if (d.label) d.label.color = inkOn(s.itemStyle.color);
     if (s.type === "line") for (const l of [s.label, s.markLine?.label]) if (l?.show) Object.assign(l, rim);
-    if (s.name === "thesis") s.labelLayout = spread();
+    if (narrow && s.label?.show) s.labelLayout = { hideOverlap: true };
+    else if (s.name === "thesis") s.labelLayout = spread();
     if (s.name === "thesis") for (const d of s.data || []) d.label = { position: d.value[0] > 0.9 * last ? "left" : "right" };
   }
 }

@@ -41,20 +41,23 @@ export function keyed(root, items, keyOf, render) {
 }
 
 // focusIn remembers which control of a root has the focus. What it returns is called when
-// the root has other children, and gives the focus to the control that is in its place or,
-// where there is none, to one near it: without a pointer one would have to begin at the
-// top of the page. It is false if nothing in the root can take it.
+// the root has other children, and gives the focus to the control of the same name, else to the
+// one that is in its place or, where there is none, to one near it: without a pointer one would
+// have to begin at the top of the page. It is false if nothing in the root can take it.
 export function focusIn(root) {
   const controls = (e) => [...e.querySelectorAll("a[href],button,input,select,summary")];
   const at = document.activeElement, i = [...root.children].findIndex((e) => e.contains(at)), was = root.children[i];
-  const place = was ? controls(was).indexOf(at) : -1;
+  const place = was ? controls(was).indexOf(at) : -1, twins = (all) => all.filter((e) => e.tagName === at.tagName && nameOf(e) === nameOf(at));
+  const twin = was ? twins(controls(was)).indexOf(at) : -1; // one card may have two of a name
   return () => {
     if (!was || root.contains(at)) return true;
     const now = [...root.children], same = now.find((e) => e.dataset.key === was.dataset.key), inside = same ? controls(same) : [];
-    const near = [at === was ? same : inside[place], ...inside.slice(0, Math.max(place, 0)).reverse(), ...inside, ...now.slice(0, i + 1).reverse().flatMap(controls), ...controls(root)];
+    const near = [at === was ? same : twins(inside)[twin], inside[place], ...inside.slice(0, Math.max(place, 0)).reverse(), ...inside, ...now.slice(0, i + 1).reverse().flatMap(controls), ...controls(root)];
     return near.some((e) => { e?.focus({ preventScroll: true }); return e && document.activeElement === e; });
   };
 }
+
+const nameOf = (control) => control.id || control.getAttribute("aria-label") || control.textContent;
 
 // glide is how to scroll to what was asked for: what a script asks for goes before a style sheet.
 export const glide = () => matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth";

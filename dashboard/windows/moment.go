@@ -3,7 +3,6 @@ package windows
 import (
 	"math"
 	"sort"
-	"sync"
 
 	"drtmx/dashboard/charts/palette"
 	"drtmx/engine/metrics"
@@ -42,7 +41,9 @@ type Moment struct {
 	Trips      float64
 	Phases     [PhaseRoom]float32 // mean us
 	limit      limit
-	Gauges     []float32 // in the order of metrics.Gauges; nil: none shows anything
+	Oldest     float32 // staleness of what snapshots read, in us; NaN: none has read
+	Promise    float32 // the bound of it; NaN: none
+	Gauges     []float32 // by their places; nil: none shows anything
 	HostTraffic
 }
 
@@ -74,7 +75,13 @@ func Of(w *result.Window) Moment {
 	if w.Commits+w.Rollbacks+w.Aborts == 0 { // no attempt ended
 		m.Aborts = math.NaN()
 	}
-	m.limit, m.Gauges = limitOfWindow(w), gaugesOf(w)
+	m.limit, m.Gauges, m.Oldest, m.Promise = limitOfWindow(w), gaugesOf(w), nan, nan
+	if s := w.StalenessNS; s != nil {
+		m.Oldest = float32(s.Max) / 1e3
+		if s.Bound != nil {
+			m.Promise = float32(*s.Bound) / 1e3
+		}
+	}
 	return m
 }
 
@@ -113,29 +120,20 @@ func gaugesOf(w *result.Window) []float32 {
 	}
 	all := metrics.Gauges()
 	out := make([]float32, len(all))
-	for i, g := range all {
-		out[i] = nan
+	for _, g := range all {
+		out[g.Place()] = nan
 		if x, ok := w.Gauges[g.Key()]; ok {
-			out[i] = float32(x)
+			out[g.Place()] = float32(x)
 		}
 	}
 	return out
 }
 
-// gaugeAt is where a gauge is among all, by part.name; they are known when the program has started.
-var gaugeAt = sync.OnceValue(func() map[string]int {
-	at := map[string]int{}
-	for i, g := range metrics.Gauges() {
-		at[g.Key()] = i
-	}
-	return at
-})
-
 // Gauge is what a gauge, part.name, showed in a window; NaN: nothing.
 func (m *Moment) Gauge(key string) float64 {
-	i, ok := gaugeAt()[key]
-	if !ok || i >= len(m.Gauges) {
+	g := metrics.Named(key)
+	if g == nil || g.Place() >= len(m.Gauges) {
 		return math.NaN()
 	}
-	return float64(m.Gauges[i])
+	return float64(m.Gauges[g.Place()])
 }

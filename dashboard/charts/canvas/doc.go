@@ -1,3 +1,3 @@
 // Package canvas has what static pictures are drawn on and with beside a plotting library's own: a canvas of another size, one whose text
-// LaTeX sets, and bars with a pattern, which tell parts apart in print.
+// LaTeX sets, bars with a pattern, which tell parts apart in print, a second vertical axis, and titles of logarithmic axes.
 package canvas

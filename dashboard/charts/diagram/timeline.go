@@ -167,18 +167,29 @@ func (t *timeline) lanes() {
 	}
 }
 
+// label is where the name of a request stands; 0: there is no room for it.
+type label uint8
+
+const (
+	behind label = 1 + iota
+	before
+)
+
 // requests packs bars into as few rows as do not overlap.
 func (t *timeline) requests(verbs []*engine.VerbTrace) {
 	var free []float64 // by row, in pixels
-	rows, labels := make([]int, len(verbs)), make([]bool, len(verbs))
+	rows, labels := make([]int, len(verbs)), make([]label, len(verbs))
 	for i, v := range verbs {
 		from, to := t.at(v.BeginNS), t.at(v.EndNS)
+		switch w := 8 + 0.95*wide(short(v)); {
+		case to+w < t.w:
+			labels[i], to = behind, to+w
+		case from-w >= margin:
+			labels[i], from = before, from-w
+		}
 		row := slices.IndexFunc(free, func(x float64) bool { return x <= from })
 		if row < 0 {
 			row, free = len(free), append(free, 0)
-		}
-		if w := to + 8 + 0.95*wide(short(v)); w < t.w {
-			labels[i], to = true, w
 		}
 		rows[i], free[row] = row, to+3
 	}
@@ -208,7 +219,7 @@ func about(v *engine.VerbTrace) string {
 	return fmt.Sprintf("%s of %d bytes to node %d, phase %s: %s", v.Verb, v.Bytes, v.To, phaseName(v.Phase), micros(v.EndNS-v.BeginNS))
 }
 
-func (t *timeline) request(v *engine.VerbTrace, y float64, label bool) {
+func (t *timeline) request(v *engine.VerbTrace, y float64, name label) {
 	tip := about(v)
 	if v.Passive {
 		tip += "; passive: not waited for"
@@ -231,8 +242,11 @@ func (t *timeline) request(v *engine.VerbTrace, y float64, label bool) {
 		t.span(h.BeginNS, h.EndNS, y+barHigh+1, 3, 1.5, "currentColor",
 			fmt.Sprintf("its handler on node %d, thread %d: %s, an answer of %d bytes", v.To, h.Thread, micros(h.EndNS-h.BeginNS), h.Reply))
 	}
-	if label {
+	switch name {
+	case behind:
 		t.text(math.Max(t.at(v.EndNS), t.at(v.BeginNS)+1)+4, y+11, short(v), `font-size="10.5"`, soft)
+	case before:
+		t.text(t.at(v.BeginNS)-4, y+11, short(v), `font-size="10.5"`, `text-anchor="end"`, soft)
 	}
 }
 

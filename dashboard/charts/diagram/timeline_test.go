@@ -91,3 +91,17 @@ func TestTimelineIsBounded(t *testing.T) {
 		t.Errorf("%d bytes", len(svg))
 	}
 }
+
+// The name of a request stands behind its bar, before it where there is no room behind, and else nowhere.
+func TestTimelineNamesRequests(t *testing.T) {
+	verb := func(bytes int, from, to float64) engine.VerbTrace {
+		return engine.VerbTrace{Verb: "WRITE", Bytes: bytes, To: 1, BeginNS: from, EndNS: to}
+	}
+	svg := Timeline(&engine.TxnTrace{Type: "late", Outcome: "committed", EndNS: 1000, Verbs: []engine.VerbTrace{verb(11, 0, 300), verb(22, 500, 1000), verb(33, 0, 1000)}}, Options{})
+	wellFormed(t, "names.svg", svg)
+	for name, want := range map[string]int{">WRITE 11 B<": 1, `text-anchor="end" ` + soft + ">WRITE 22 B<": 1, ">WRITE 22 B<": 1, ">WRITE 33 B<": 0} {
+		if n := strings.Count(svg, name); n != want {
+			t.Errorf("%q is drawn %d times, want %d", name, n, want)
+		}
+	}
+}

@@ -7,6 +7,9 @@ import (
 
 	"drtmx/dashboard/card"
 	"drtmx/engine/experiment"
+	"drtmx/engine/metrics"
+	"drtmx/engine/metrics/panel"
+	"drtmx/engine/result"
 )
 
 // withCache gives the latest windows what a learned cache shows.
@@ -21,11 +24,21 @@ func (f *fakeSource) withCache(n int, more map[string]float64) {
 	}
 }
 
+// onlyPanel is the panel of a system that shows one.
+func onlyPanel(t *testing.T, f *fakeSource) shownPanel {
+	t.Helper()
+	var all []shownPanel
+	if getJSON(t, Handler(f), "/page/panels", &all); len(all) != 1 {
+		t.Fatalf("panels %+v", all)
+	}
+	return all[0]
+}
+
 // The panel says what a client's cache holds and how far training has come; a system without such a cache has none.
 func TestLearnedPanel(t *testing.T) {
 	f := newFake(t)
 	f.run(40, 8e6)
-	if w := get(t, Handler(f), "/page/xcache"); w.Code != 204 || w.Body.Len() != 0 {
+	if w := get(t, Handler(f), "/page/panels"); w.Code != 200 || strings.TrimSpace(w.Body.String()) != "[]" {
 		t.Errorf("of nobody: %d %.100s", w.Code, w.Body)
 	}
 	for _, c := range []struct {
@@ -42,8 +55,7 @@ func TestLearnedPanel(t *testing.T) {
 		f := newFake(t)
 		f.run(40, 8e6)
 		f.withCache(40, c.gauges)
-		var s learned
-		getJSON(t, Handler(f), "/page/xcache", &s)
+		s := onlyPanel(t, f)
 		if s.Text != c.text || s.Settled != c.settled || s.Done != c.done {
 			t.Errorf("%v: %+v", c.gauges, s)
 		}
@@ -66,17 +78,69 @@ func TestLearnedPanel(t *testing.T) {
 	f.withCache(40, nil)
 	f.run(1, 8e6)
 	f.withCache(1, map[string]float64{"xstore.pending": 2})
-	var s learned
-	if getJSON(t, Handler(f), "/page/xcache", &s); !s.Settled || !strings.Contains(s.Text, "keep up") {
+	if s := onlyPanel(t, f); !s.Settled || !strings.Contains(s.Text, "keep up") {
 		t.Errorf("%+v", s)
 	}
 	f = newFake(t)
 	f.run(40, 8e6)
 	f.withCache(40, map[string]float64{"xstore.fallbacks": 2})
 	var o struct{ YAxis []struct{ Name string } }
-	getJSON(t, Handler(f), "/page/xcache/chart?format=option&last=0&w=600&h=0", &o)
+	getJSON(t, Handler(f), "/page/panels/chart?part=xstore&chart=0&format=option&last=0&w=600&h=0", &o)
 	if len(o.YAxis) != 4 || !strings.HasPrefix(o.YAxis[2].Name, "fallbacks") { // what there is none of has no track
 		t.Errorf("tracks: %+v", o)
+	}
+}
+
+// All gauges that panels ask for are known: a name with a typing error would show nothing.
+func TestPanelsAskForGauges(t *testing.T) {
+	asked := 0
+	for _, x := range panel.All() {
+		w := x.In(func(key string) float64 {
+			if asked++; metrics.Named(key) == nil {
+				t.Errorf("the panel of part %s asks for %s, which is no gauge", x.Part, key)
+			}
+			return 1
+		})
+		x.Shows(&w)
+		if x.Says != nil {
+			x.Says([]panel.Window{w})
+		}
+		if x.Settling != nil {
+			x.Settling(&w)
+		}
+		for _, f := range x.Facts {
+			f.Of(&w)
+		}
+		for _, c := range x.Charts {
+			for _, track := range c.Tracks {
+				track.Of(&w)
+			}
+		}
+	}
+	if asked < 20 {
+		t.Errorf("%d gauges are asked for", asked)
+	}
+}
+
+// What the panel of snapshots says follows the windows under the present knobs.
+func TestSnapshotsPanel(t *testing.T) {
+	f := newFake(t)
+	f.run(10, 8e6)
+	bound := int64(2_010_000)
+	for i := range f.windows["a"] {
+		w := &f.windows["a"][i]
+		w.StalenessNS = &result.StalenessStat{Max: 1_500_000, Bound: &bound}
+		w.Gauges = map[string]float64{"snapshots.reads": 100, "snapshots.blocked": 25, "snapshots.wait": 12}
+	}
+	if s := onlyPanel(t, f); s.Text != "the oldest read was 1.5 ms old, and 2.01 ms is the bound; 25 % of the reads waited for a writer, 12 µs on average" || s.Settles {
+		t.Errorf("%+v", s)
+	}
+	f.set(t, experiment.Knobs{"coroutines": 4})
+	f.run(1, 8e6)
+	w := &f.windows["a"][len(f.windows["a"])-1]
+	w.StalenessNS, w.Gauges = &result.StalenessStat{Max: 400_000}, map[string]float64{"snapshots.reads": 0}
+	if s := onlyPanel(t, f); s.Text != "the oldest read was 400 µs old, and no bound is promised" {
+		t.Errorf("after a change: %q", s.Text)
 	}
 }
 
