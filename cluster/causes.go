@@ -129,5 +129,5 @@ func hotTable(hot []result.HotRecord) string {
 		h := &hot[i]
 		rows = append(rows, []string{fmt.Sprintf("%s/%d", h.Table, h.Key), fmt.Sprint(h.Conflicts), fmt.Sprint(h.Aborts), words.Micros(h.LockWaitUS), h.Types()})
 	}
-	return table(rows)
+	return htmlTable(rows)
 }

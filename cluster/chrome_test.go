@@ -203,7 +203,7 @@ func TestChromeContent(t *testing.T) {
 		t.Errorf("%d aborts, %d marks, %d attempts that aborted", aborts, marks, failed)
 	}
 	if d := verbs - milestones; milestones == 0 || d > 1e-4 || d < -1e-4 {
-		t.Errorf("verbs take %g us, their milestones %g", verbs, milestones)
+		t.Errorf("verbs take %g µs, their milestones %g", verbs, milestones)
 	}
 	if _, again := traceOf(t, systemtest.Contended(), 60); !bytes.Equal(b, again) {
 		t.Error("the same spec traced twice differs")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"drtmx/cluster/table"
 	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
@@ -58,7 +59,7 @@ func (s *SweepResult) Grid(metric string) (*HeatGrid, error) {
 		return nil, err
 	}
 	xs, ys := ascending(x), ascending(y)
-	g := &HeatGrid{X: heatAxis(x, xs), Y: heatAxis(y, ys), Z: charts.Axis{Label: metric, Unit: unitOf(metric)}}
+	g := &HeatGrid{X: heatAxis(x, xs), Y: heatAxis(y, ys), Z: charts.Axis{Label: metric, Unit: table.UnitOf(metric)}}
 	for first := 0; first < len(s.Raw.Points); first += per {
 		p := charts.HeatPanel{Name: s.others(first)}
 		var points [][]int

@@ -49,9 +49,9 @@ func label(run, what string) string {
 	return run + ", " + what
 }
 
-// table writes rows of cells; the first row is the head, the first column of
+// htmlTable writes rows of cells; the first row is the head, the first column of
 // the others is a heading too.
-func table(rows [][]string) string {
+func htmlTable(rows [][]string) string {
 	var b strings.Builder
 	b.WriteString(`<table class="drtmx">`)
 	for i, row := range rows {
@@ -82,7 +82,7 @@ func (c *Cluster) HTML() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "<p><b>%s</b> at %s, %s</p>", esc(c.title()), esc(words.NS(st.VirtualNS)), esc(st.State))
-	b.WriteString(table(rows))
+	b.WriteString(htmlTable(rows))
 	if l, ok := c.c.d.(*local); !ok || l.served() != "" {
 		u, err := c.c.d.Page(c.c.context())
 		must(err)
@@ -138,7 +138,7 @@ func (r *Result) HTML() string {
 	if x.ThroughputCI95 > 0 {
 		ci = " ± " + words.Percent(x.ThroughputCI95)
 	}
-	out := table([][]string{
+	out := htmlTable([][]string{
 		{"committed", "p50", "p90", "p99", "p99.9", "aborts", "round trips"},
 		{words.Rate(x.Throughput) + ci, words.Micros(l.P50), words.Micros(l.P90), words.Micros(l.P99), words.Micros(l.P999), words.Percent(x.AbortRate), words.Number(x.RoundTripsPerTxn)},
 	})
@@ -280,7 +280,7 @@ func (w *Why) HTML() string {
 		rows = append(rows, []string{n, words.Percent(u.Mean), words.Percent(u.Max)})
 	}
 	if len(rows) > 1 {
-		out += table(rows)
+		out += htmlTable(rows)
 	}
 	if c := x.Contention; c != nil {
 		out += hotTable(c.Hot)
@@ -311,7 +311,7 @@ func (c *Comparison) HTML() string {
 		for _, d := range c.Raw.Spec {
 			rows = append(rows, []string{d.Knob, fmt.Sprint(d.A), fmt.Sprint(d.B)})
 		}
-		b.WriteString(table(rows))
+		b.WriteString(htmlTable(rows))
 	}
 	b.WriteString(c.diffTable(c.main()))
 	b.WriteString("<p>" + strings.ReplaceAll(esc(c.Raw.Unknown()+c.limits()), "\n", "<br>") + "</p>")
@@ -330,7 +330,7 @@ func (c *Comparison) diffTable(ds []result.Diff) string {
 	for _, d := range ds {
 		rows = append(rows, []string{d.Metric, quantity(d.Metric, d.A), quantity(d.Metric, d.B), c.diffText(d)})
 	}
-	return table(rows)
+	return htmlTable(rows)
 }
 
 // fromZero moves windows to the beginning of the time axis, so that runs one

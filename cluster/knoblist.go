@@ -42,5 +42,5 @@ func (l KnobList) String() string {
 
 // HTML is the table.
 func (l KnobList) HTML() string {
-	return table(append([][]string{knobHead}, l.rows()...))
+	return htmlTable(append([][]string{knobHead}, l.rows()...))
 }

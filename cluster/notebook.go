@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -11,7 +9,6 @@ import (
 	"time"
 
 	"drtmx/cluster/web"
-	"drtmx/cluster/words"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -19,25 +16,6 @@ import (
 // Cluster is a Client for notebooks: where a Client returns an error, a Cluster
 // fails the cell with its line.
 type Cluster struct{ c *Client }
-
-// Failure is what a Cluster panics with.
-type Failure struct{ Err error }
-
-func (f *Failure) Error() string { return words.OneLine(f.Err.Error()) }
-
-// String is what a cell shows.
-func (f *Failure) String() string { return f.Error() }
-
-func (f *Failure) Unwrap() error { return f.Err }
-
-func must(err error) {
-	if errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted")
-	}
-	if err != nil {
-		panic(&Failure{err})
-	}
-}
 
 // Up opens a cluster in this process: of a spec that lists several systems the first, with the others in Systems.
 // Its virtual time moves only in Run and the like.

@@ -175,6 +175,7 @@ func TestErrorsFailTheCellWithOneLine(t *testing.T) {
 	fails(t, "coroutines = 1: no progress", func() { stuck.Chart() })
 	fails(t, "weight", func() { c.AddTransaction("x", -1, func(*txn.Tx) error { return nil }) })
 	fails(t, "no such number", func() { c.Run(100 * time.Microsecond).Metric("speed") })
+	fails(t, "did you mean throughput?", func() { c.Run(100 * time.Microsecond).Metric("thruput") })
 	fails(t, "no such knob", func() { c.Knob("speed") })
 	c.AddTransaction("broken", 50, func(*txn.Tx) error { panic("oops") })
 	fails(t, "transaction broken panicked: oops", func() { c.Run(time.Millisecond) })
@@ -270,7 +271,7 @@ func TestForgottenClustersAreClosed(t *testing.T) {
 func TestInterruptedRunSaysSo(t *testing.T) {
 	fails(t, "interrupted", func() { must(fmt.Errorf("run: %w", errInterrupted())) })
 	var f *Failure
-	if !errors.As(error(&Failure{agent.ErrClosed}), &f) || !errors.Is(f, agent.ErrClosed) {
+	if !errors.As(error(&Failure{Err: agent.ErrClosed}), &f) || !errors.Is(f, agent.ErrClosed) {
 		t.Error("a failure hides its cause")
 	}
 }
@@ -343,7 +344,7 @@ func TestHardwareOfACluster(t *testing.T) {
 	c.Reset(Knobs{"hardware.wire.switch": 90})
 	plain := c.Run(50 * time.Microsecond)
 	if plain.Raw.Profile != "val@1" || plain.Raw.LatencyUS.Mean >= first.Raw.LatencyUS.Mean {
-		t.Errorf("after the reset %s, %.3f us, before %.3f", plain.Raw.Profile, plain.Raw.LatencyUS.Mean, first.Raw.LatencyUS.Mean)
+		t.Errorf("after the reset %s, %.3f µs, before %.3f", plain.Raw.Profile, plain.Raw.LatencyUS.Mean, first.Raw.LatencyUS.Mean)
 	}
 	chart := Sweep(c.Spec(), Axis{"hardware.wire.switch", []int{90, 500}}).Chart("latency_us.p50")
 	if !strings.Contains(chart.SVG(), "hardware.wire.switch (ns)") {

@@ -11,6 +11,7 @@ import (
 	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
 	"drtmx/engine/result"
 )
 
@@ -34,7 +35,7 @@ func newResult(r *result.Result, ws []result.Window) *Result {
 func (r *Result) Metric(path string) float64 {
 	x, ok := r.Raw.Metric(path)
 	if !ok {
-		must(&experiment.SpecError{Field: path, Rule: "no such number in this result", Next: "JSON() shows what there is"})
+		must(&experiment.SpecError{Field: path, Rule: "no such number in this result" + knob.DidYouMean(path, r.Raw.Metrics()), Next: "JSON() shows what there is"})
 	}
 	return x
 }

@@ -88,7 +88,7 @@ func TestSweepTable(t *testing.T) {
 		Axes:   []experiment.Axis{{Knob: "fault.nic_slowdown_node", Values: []any{1}}, {Knob: "cache.bytes", Values: []any{300_000_000}}},
 		Points: []batch.SweepPoint{point},
 	}}
-	rows := strings.Split(s.Table("throughput"), "\n")
+	rows := strings.Split(s.Table("throughput").String(), "\n")
 	if head := strings.Fields(rows[0]); !slices.Equal(head, []string{"fault.nic_slowdown_node", "cache.bytes", "throughput", "±"}) {
 		t.Errorf("%q", head)
 	}
@@ -167,9 +167,9 @@ func TestSweepCharts(t *testing.T) {
 
 // A run without a commit says so, in a notebook too.
 func TestMissingPercentileSaysWhy(t *testing.T) {
-	few := newResult(&result.Result{Commits: 312, LatencyUS: result.Latency{P50: 1, P90: 2}}, nil)
+	few := newResult(&result.Result{Commits: 312, VirtualNS: 500_000, LatencyUS: result.Latency{P50: 1, P90: 2}}, nil)
 	whole := newResult(&result.Result{Commits: 5000, LatencyUS: result.Latency{P50: 1, P90: 2, P99: 3}}, nil)
-	const want = "p99 is not known: it takes 1000 commits, there are 312"
+	const want = "p99 is not known: it takes 1000 commits, there are 312; measure longer, about 1800us"
 	for name, text := range map[string]string{"text": few.String(), "HTML": few.HTML(), "comparison": Compare(whole, few).String(), "its HTML": Compare(few, whole).HTML()} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s: %q is not in\n%s", name, want, text)

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"os"
 	"runtime"
 )
@@ -19,15 +18,5 @@ func (c *Cluster) SessionHTML(file string) *Written {
 	b, err := c.c.SessionHTML()
 	must(err)
 	must(os.WriteFile(file, b, 0o644))
-	return &Written{file, len(b)}
-}
-
-// Written says what was written where.
-type Written struct {
-	File  string
-	Bytes int
-}
-
-func (w *Written) String() string {
-	return fmt.Sprintf("wrote %d kB to %s", (w.Bytes+999)/1000, w.File)
+	return &Written{File: file, Bytes: len(b)}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drtmx/cluster/keep"
+	"drtmx/cluster/table"
 	"drtmx/cluster/tidy"
 	"drtmx/cluster/words"
 	"drtmx/dashboard/charts"
@@ -86,13 +87,7 @@ func SweepWith(ctx context.Context, spec Spec, o SweepOptions, progress func(don
 }
 
 func (s *SweepResult) String() string {
-	return s.table("throughput", "latency_us.p50", "latency_us.p99", "abort_rate")
-}
-
-// Table writes numbers of every point, by their path in the JSON.
-func (s *SweepResult) Table(metrics ...string) string {
-	must(s.have(metrics))
-	return s.table(metrics...)
+	return s.table(shownMetrics...)
 }
 
 func (s *SweepResult) table(metrics ...string) string {
@@ -273,7 +268,7 @@ func (s *SweepResult) chart(size charts.Size, title string, metrics ...string) *
 	}
 	var tracks []charts.Track
 	for _, m := range metrics {
-		t := charts.Track{Y: charts.Axis{Label: m, Unit: unitOf(m)}}
+		t := charts.Track{Y: charts.Axis{Label: m, Unit: table.UnitOf(m)}}
 		for first := range s.Raw.Points {
 			if first/stride%len(over.Values) == 0 {
 				t.Series = append(t.Series, s.line(first, m, numeric))
@@ -361,22 +356,6 @@ func half95(p batch.SweepPoint, metric string) float64 {
 	return y * share
 }
 
-// unitOf reads the unit from the name of a number.
-func unitOf(metric string) string {
-	switch {
-	case strings.HasPrefix(metric, "throughput"):
-		return "1/s"
-	case strings.Contains(metric, "_us"):
-		return "µs"
-	case strings.Contains(metric, "_ns"):
-		return "ns"
-	}
-	return ""
-}
-
-// CSV is Rows as text.
-func (s *SweepResult) CSV() string { return string(s.Rows().CSV()) }
-
 // Err is the first failure among the points: of a run, or of its checks. Where there is none it
 // is the first spec that was refused, which is the caller's mistake.
 func (s *SweepResult) Err() error {
@@ -401,9 +380,8 @@ func (s *SweepResult) Err() error {
 	return refused
 }
 
-// Rows is a row for every run of every point: the axes, why a point has no run, and what ResultTable says of
-// a run, without the knobs that are the same everywhere.
-func (s *SweepResult) Rows() *tidy.Table {
+// tidy is Rows as it is written to files.
+func (s *SweepResult) tidy() *tidy.Table {
 	t := &tidy.Table{}
 	begin := func(p batch.SweepPoint, failure any) {
 		t.Row()

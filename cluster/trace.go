@@ -50,10 +50,10 @@ func (t *Trace) String() string {
 		fmt.Fprintf(&b, "%s on machine %d thread %d, %s after %s, %s", x.Type, x.Machine, x.Thread, x.Outcome, words.Counted(x.Attempts, "attempt"), words.Micros((x.EndNS-x.BeginNS)/1e3))
 		at := func(ns float64) string { return fmt.Sprintf("%8.3f", (ns-x.BeginNS)/1e3) }
 		for _, p := range x.Phases {
-			fmt.Fprintf(&b, "\n  %s .. %s us  %s", at(p.BeginNS), at(p.EndNS), p.Phase)
+			fmt.Fprintf(&b, "\n  %s .. %s µs  %s", at(p.BeginNS), at(p.EndNS), p.Phase)
 			for _, v := range x.Verbs {
 				if v.BeginNS >= p.BeginNS && v.BeginNS < p.EndNS {
-					fmt.Fprintf(&b, "\n  %s .. %s us    %s", at(v.BeginNS), at(v.EndNS), verbText(v))
+					fmt.Fprintf(&b, "\n  %s .. %s µs    %s", at(v.BeginNS), at(v.EndNS), verbText(v))
 				}
 			}
 		}

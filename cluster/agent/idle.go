@@ -36,6 +36,11 @@ func (m *member) idle(a engine.Accepted) []experiment.IdleKnob {
 	return out
 }
 
+// refuseIdle is an error if a knob of an accepted change does nothing in the system.
+func (m *member) refuseIdle(a engine.Accepted) error {
+	return refuseIdle(map[string]*member{m.id: m}, map[string]engine.Accepted{m.id: a})
+}
+
 // had says that a knob had a value at some time of the session.
 func (m *member) had(name string, value any) bool {
 	g := m.rec.SoFar()
@@ -80,6 +85,37 @@ func refuseIdle(systems map[string]*member, accepted map[string]engine.Accepted)
 	}
 	for _, a := range accepted { // order-free: the change is the same
 		return idle[0].Error(experiment.Format(idle[0].Name, a.Set[idle[0].Name]))
+	}
+	return nil
+}
+
+// refuseIdleReset is an error if a knob that a reset turns does nothing in the system that begins. One that is set back to what it is
+// by itself passes, as what undoes an earlier reset does.
+func refuseIdleReset(before, after experiment.Spec, set experiment.Knobs) error {
+	idle := experiment.Idle(after, experiment.SortedNames(set))
+	if len(idle) == 0 {
+		return nil
+	}
+	was, err := experiment.Resolve(before)
+	if err != nil {
+		return nil // what runs resolves
+	}
+	v, err := experiment.Resolve(after)
+	if err != nil {
+		return nil // a better message follows
+	}
+	for _, k := range idle {
+		without := after
+		without.Set = maps.Clone(after.Set)
+		delete(without.Set, k.Name)
+		value := fmt.Sprint(v.Value(k.Name))
+		if value == fmt.Sprint(was.Value(k.Name)) {
+			continue
+		}
+		if d, err := experiment.Resolve(without); err == nil && fmt.Sprint(d.Value(k.Name)) == value {
+			continue
+		}
+		return k.Error(experiment.Format(k.Name, v.Value(k.Name)))
 	}
 	return nil
 }

@@ -493,7 +493,7 @@ func (m *member) set(k experiment.Knobs, by string) (result.Change, error) {
 	if err != nil {
 		return result.Change{}, err
 	}
-	if err := refuseIdle(map[string]*member{m.id: m}, map[string]engine.Accepted{m.id: set}); err != nil {
+	if err := m.refuseIdle(set); err != nil {
 		return result.Change{}, err
 	}
 	return m.apply(set, by)

@@ -32,6 +32,9 @@ func (m *member) reset(ctx context.Context, k experiment.Knobs, seed any, by str
 	if err != nil {
 		return err
 	}
+	if err := refuseIdleReset(m.Sys.Spec(), spec, k); err != nil {
+		return err
+	}
 	ctx, cancel := m.untilQuit(ctx)
 	defer cancel()
 	sys, err := m.agent.openTask(ctx, spec, "reset of "+m.id)

@@ -31,7 +31,11 @@ func (a *Agent) Fork(ctx context.Context, from string, k experiment.Knobs, by st
 		if err := m.live(); err != nil {
 			return err
 		}
-		if _, err := m.Sys.Accept(k); err != nil {
+		set, err := m.Sys.Accept(k)
+		if err == nil {
+			err = m.refuseIdle(set)
+		}
+		if err != nil {
 			return err // now, rather than after the replay
 		}
 		g, at, code = m.rec.SoFar(), m.Mark(), append([]addedCode(nil), m.added...)

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"runtime"
 	"slices"
@@ -32,20 +31,8 @@ func (a *Agent) AddTransaction(ctx context.Context, sys, name string, weight int
 //
 //go:noinline
 func callBody(body func(tx *txn.Tx) error, tx *txn.Tx) error {
-	defer namePlace()
+	defer charts.NamePlace()
 	return body(tx)
-}
-
-// namePlace adds to a panic the line of the notebook that it is from: the stack has the interpreter's.
-func namePlace() {
-	if charts.HasFrontend() {
-		if x := recover(); x != nil {
-			if place := charts.CodePosition(); place != "" {
-				x = fmt.Sprintf("%s: %v", place, x)
-			}
-			panic(x)
-		}
-	}
 }
 
 var callBodyName = runtime.FuncForPC(reflect.ValueOf(callBody).Pointer()).Name()

@@ -4,12 +4,13 @@ package atomicfile
 
 import (
 	"crypto/rand"
-	"drtmx/engine/knob"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"drtmx/engine/knob"
 )
 
 // Unfinished is how the name of a file begins while it is written; one that is left is of a writer that was killed.

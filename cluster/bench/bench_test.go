@@ -91,7 +91,7 @@ func TestBare(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.done < bareClients {
-		t.Errorf("%d READs in 10 us", b.done)
+		t.Errorf("%d READs in 10 µs", b.done)
 	}
 	for i := range b.tx {
 		if b.tx[i].OOO+b.rx[i].OOO > 0 {
@@ -150,7 +150,7 @@ func TestMedian(t *testing.T) {
 
 // What of a profile is the transaction's own program.
 func TestPartOfStack(t *testing.T) {
-	const tx, occ, r2, body = "drtmx/engine/txn.(*Tx).", "drtmx/engine/occ.(*session).", "drtmx/engine/r2.", "drtmx/engine/workload/smallbank.(*runner).Next"
+	const tx, occ, r2, body = "drtmx/engine/txn.(*Tx).", "drtmx/engine/protocol/occ.(*session).", "drtmx/engine/r2.", "drtmx/engine/workload/smallbank.(*runner).Next"
 	below := []string{tx + "attempt", body, r2 + "(*Co).begin.func1", "drtmx/engine/sim.(*Sim).Go.func1"}
 	for _, c := range []struct {
 		want  string
@@ -159,7 +159,7 @@ func TestPartOfStack(t *testing.T) {
 		{partTransaction, nil},
 		{partExecution, []string{"runtime.memmove", occ + "readLocal", occ + "begin", occ + "Fetch"}},
 		{partValidation, []string{occ + "lockByRNIC", occ + "lock", occ + "certify"}},
-		{partLogging, []string{"drtmx/engine/record.(*EntryWriter).Add", "drtmx/engine/replication.(*Writer).entry", occ + "logWrites", occ + "certify"}},
+		{partLogging, []string{"drtmx/engine/record.(*EntryWriter).Add", "drtmx/engine/replication/redo.(*Writer).entry", occ + "logWrites", occ + "certify"}},
 		{partCommit, []string{occ + "writeBackOne", occ + "writeBack", occ + "Commit"}},
 		{partNone, []string{r2 + "(*List).Post", occ + "lockByRNIC", occ + "lock"}},
 		{partNone, []string{"runtime.memmove", r2 + "(*List).Write", occ + "writeBackOne", occ + "writeBack"}},
@@ -174,7 +174,7 @@ func TestPartOfStack(t *testing.T) {
 	}
 	handler := []string{r2 + "(*Worker).handle", r2 + "(*Worker).event"}
 	for stack, want := range map[string]string{ // order-free: cases of their own
-		"drtmx/engine/replication.(*Logs).serveReclaim": partReclaim, "drtmx/engine/occ.(*protocol).serveCommit": partNone,
+		"drtmx/engine/replication/redo.(*Logs).serveReclaim": partReclaim, "drtmx/engine/protocol/occ.(*protocol).serveCommit": partNone,
 		"drtmx/engine/r2/core.(*Program).Peek": partNone,
 	} {
 		if got := part(append([]string{stack}, handler...)); got != want {

@@ -19,7 +19,7 @@ import (
 )
 
 // What the program of a transaction takes of a core is measured on the program that
-// there is, this one: engine/occ charges the simulated cores with it. The samples of a
+// there is, this one: engine/protocol/occ charges the simulated cores with it. The samples of a
 // CPU profile count that are in the transactions' own code, and not in what it calls:
 // the simulator, the hardware, posting and polling, the index and the caches are charged
 // to the simulated core in other ways, and the checker does not exist there.
@@ -55,10 +55,11 @@ var parts = []string{partTransaction, partExecution, partValidation, partLogging
 // partOf are the methods of a transaction that belong to a phase with all they call;
 // the outermost counts.
 var partOf = map[string]string{
-	"txn.(*Tx).get": partExecution, "txn.(*Tx).add": partExecution, "txn.(*Tx).write": partExecution, "occ.(*session).Fetch": partExecution,
-	"occ.(*session).lock": partValidation, "occ.(*session).validate": partValidation,
-	"occ.(*session).prepare": partLogging, "occ.(*session).logWrites": partLogging, "occ.(*session).reclaim": partLogging,
-	"occ.(*session).writeBack": partCommit, "occ.(*session).release": partCommit,
+	"txn.(*Tx).get": partExecution, "txn.(*Tx).add": partExecution, "txn.(*Tx).write": partExecution, "protocol/occ.(*session).Fetch": partExecution,
+	"protocol/occ.(*session).lock": partValidation, "protocol/occ.(*session).validate": partValidation,
+	"protocol/occ.(*session).prepare": partLogging, "protocol/occ.(*session).logWrites": partLogging,
+	"coordinator.(*Session[...]).BeforeWriteBack": partLogging, "coordinator.(*Session[...]).AfterWriteBack": partLogging,
+	"protocol/occ.(*session).writeBack": partCommit, "protocol/occ.(*session).release": partCommit,
 }
 
 // part says which part of the program a stack, innermost function first, is in.
@@ -73,7 +74,7 @@ func part(stack []string) string {
 			return partNone
 		case strings.Contains(name, "History") || strings.HasSuffix(name, ".report"):
 			return partNone
-		case room == "txn", room == "occ", room == "nowait", room == "replication", strings.HasPrefix(room, "workload"):
+		case room == "txn", room == "coordinator", strings.HasPrefix(room, "replication"), strings.HasPrefix(room, "protocol/"), strings.HasPrefix(room, "workload"):
 			own = true
 		case room == "record": // reads simulated memory, or builds a log entry
 			if !strings.Contains(name, "Entry") && !strings.Contains(name, "Ring") {

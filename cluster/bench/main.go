@@ -12,7 +12,7 @@
 // names the machine and its load at the start. Exit status 1 if a number is not
 // what is required.
 //
-// With -coordinator it measures something else: the cycles that engine/occ charges for
+// With -coordinator it measures something else: the cycles that engine/protocol/occ charges for
 // a transaction's own program. With -coverage it measures how often the intervals of
 // results are wrong.
 package main

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"drtmx/cluster"
 	"drtmx/cluster/atomicfile"
 	"drtmx/cluster/drtmx/cli"
+	"drtmx/cluster/drtmx/kept"
 	"drtmx/cluster/drtmx/output"
 	"drtmx/cluster/drtmx/progress"
 	"drtmx/cluster/keep"
@@ -262,7 +264,7 @@ var errInterrupted = errors.New("interrupted")
 func writeSweep(cmd *cobra.Command, s *cluster.SweepResult, asJSON bool, tables *cli.TableFlags, htmlFile string) error {
 	out := cmd.OutOrStdout()
 	if tables.Given() {
-		if err := tables.Write(out, s.Rows()); err != nil {
+		if err := tables.Write(out, s.Rows().Tidy()); err != nil {
 			return err
 		}
 	}
@@ -291,10 +293,13 @@ func writeSweep(cmd *cobra.Command, s *cluster.SweepResult, asJSON bool, tables 
 func compareCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "compare A.json B.json",
-		Short: "Two results side by side",
-		Args:  cli.Exactly(2, "two results of drtmx run --json"),
+		Use:   "compare A B",
+		Short: "Two results side by side: files of drtmx run --json, or kept runs such as r1 r2",
+		Args:  cli.Exactly(2, "two results: files of drtmx run --json, or kept runs such as r1 r2"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if isKept(args[0]) && isKept(args[1]) {
+				return kept.Compare(cmd, args[0], args[1], asJSON)
+			}
 			var rs [2]*result.Result
 			for i, path := range args {
 				r, err := readResult(path)
@@ -307,7 +312,15 @@ func compareCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the comparison as JSON")
+	cli.RunsFlag(cmd)
 	return cmd
+}
+
+// isKept says that an argument is a kept run, and no file.
+func isKept(arg string) bool {
+	_, _, err := runs.ParseID(arg)
+	_, statErr := os.Stat(arg)
+	return err == nil && statErr != nil
 }
 
 // resultLimit bounds a result file: some 60 KB are usual, with the histogram of each type up to 300.
@@ -315,7 +328,7 @@ const resultLimit = 64 << 20
 
 func readResult(path string) (*result.Result, error) {
 	bad := func(rule string) error {
-		return &experiment.SpecError{Field: "result", Value: path, Rule: rule, Next: "give a file that drtmx run --json wrote, of one seed"}
+		return &experiment.SpecError{Field: "result", Value: path, Rule: rule, Next: "give two files that drtmx run --json wrote, of one seed, or two kept runs such as r1 r2"}
 	}
 	b, err := atomicfile.ReadUpTo(path, resultLimit)
 	if err != nil {

@@ -132,6 +132,9 @@ func taken(args []string) error {
 		return nil
 	}
 	if err := cmd.ParseFlags(rest); err != nil {
+		if errors.Is(err, pflag.ErrHelp) { // --help of a command that there is
+			return nil
+		}
 		return err
 	}
 	rest = cmd.Flags().Args()

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -91,15 +90,7 @@ func rootCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if strings.HasSuffix(err.Error(), "--spec") {
-			return cli.Usage("%v; a spec has no flag, as in %s nvm", err, cmd.CommandPath())
-		}
-		if strings.HasSuffix(err.Error(), "--port") && cmd.Flags().Lookup("listen") != nil {
-			return cli.Usage("%v; the port is part of the address, as in %s --listen 127.0.0.1:7071", err, cmd.CommandPath())
-		}
-		return cli.Usage("%v; see %s --help", cli.Mistyped(cmd, err), cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(cli.WrongFlag)
 	root.SuggestionsMinimumDistance = 2
 	addCommands(root)
 	return root

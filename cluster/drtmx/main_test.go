@@ -97,6 +97,8 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"KNOB=VALUE", []string{"run", "--set", "nodes"}},
 		{"give it once", []string{"run", "--set", "nodes=3", "--set", "nodes=4"}},
 		{"nosuch", []string{"run", "nosuch"}},
+		{"cli: no shipped spec, no workload, no preset and no file", []string{"run", "cli"}}, // a folder
+		{"xstore: no shipped spec, no workload, no preset and no file; store.ordered takes xstore", []string{"run", "xstore"}},
 		{"profile", []string{"run", "--set", "profile=nosuch"}},
 		{"seeds = 0", []string{"run", "--seeds", "0"}},
 		{"seed = x: must be a whole number such as 5; see drtmx run", []string{"run", "--seed", "x"}},
@@ -104,6 +106,10 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"for = 1x: must be a time", []string{"up", "--for", "1x"}},
 		{"for = 0s: must be above 0", []string{"up", "--for", "0s", "--listen", "127.0.0.1:0"}},
 		{"unknown flag: --port; the port is part of the address, as in drtmx up --listen 127.0.0.1:7071", []string{"up", "--port", "7150"}},
+		{"unknown flag: --addr, did you mean --listen? see drtmx up --help", []string{"up", "--addr", ":7071"}},
+		{"unknown flag: --lsten, did you mean --listen? see drtmx up --help", []string{"up", "--lsten", ":7071"}},
+		{"unknown flag: --coroutines; coroutines is a knob: --set coroutines=VALUE", []string{"run", "--coroutines", "4"}},
+		{"unknown flag: --xylophone; see drtmx run --help", []string{"run", "--xylophone"}},
 		{"json = maybe: must be true or false", []string{"specs", "--json=maybe"}},
 		{"preset = farm: --set says fasst; give it once", []string{"run", "--preset", "farm", "--set", "preset=fasst"}},
 		{"seed = 3: --set says 4; give it once", []string{"run", "--seed", "3", "--set", "seed=4"}},
@@ -223,6 +229,14 @@ func pipe(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+// A spec may be refused when a point begins: a file of keys is read then.
+func TestSweepOfRefusedPointsIsMisused(t *testing.T) {
+	code, out, stderr := call("sweep", "ycsb-c", "--set", "workload.dataset=sosd:/nosuch", "--over", "coroutines=1,2")
+	if code != misused || strings.Count(out, "the file cannot be read") != 2 || !strings.HasPrefix(stderr, "drtmx: coroutines = 1: workload.dataset = sosd:/nosuch: the file cannot be read") {
+		t.Errorf("exit %d, %s%s", code, out, stderr)
+	}
 }
 
 func TestRunTwiceIsTheSameAndCompares(t *testing.T) {

@@ -154,6 +154,9 @@ func TestRunsSideBySide(t *testing.T) {
 	ok(t, with([]string{"run", "--keep", "--set", "phase.commit=two-sided"}, tiny...)...)
 	ok(t, with([]string{"run", "--keep", "--seeds", "2"}, tiny...)...)
 	text := ok(t, "runs", "compare", "r1", "r2")
+	if same := ok(t, "compare", "r1", "r2"); same != text {
+		t.Errorf("compare says of kept runs\n%s", same)
+	}
 	if !strings.Contains(text, "phase.commit") || !strings.Contains(text, "throughput") {
 		t.Error(text)
 	}

@@ -31,7 +31,7 @@ func traceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace [SPEC] [--type T --percentile P] [-o F]",
 		Short: "Transactions as Chrome trace JSON for Perfetto, or one of a chosen latency percentile as a drawing",
-		Long: `Runs the spec for 200 us of virtual time, follows the next transactions to begin (requests, where a
+		Long: `Runs the spec for 200 µs of virtual time, follows the next transactions to begin (requests, where a
 workload has no transactions) to their end, and writes what they did as Chrome trace JSON: open it at
 https://ui.perfetto.dev or chrome://tracing. Machines are processes. Each coroutine has a track with its
 transactions, attempts and phases; each RNIC has tracks with the requests that it sends, by milestone, and

@@ -14,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 
 	"drtmx/engine/experiment"
+	"drtmx/engine/metrics/panel"
 	"drtmx/engine/result"
 )
 
@@ -96,10 +97,18 @@ func TestFieldsOfAResult(t *testing.T) {
 			named[m[1]] = true
 		}
 	}
+	var fields []string
 	r := reflect.TypeFor[result.Result]()
 	for i := range r.NumField() {
-		name, _, _ := strings.Cut(r.Field(i).Tag.Get("json"), ",")
-		if name != "-" && !named[name] {
+		if name, _, _ := strings.Cut(r.Field(i).Tag.Get("json"), ","); name != "-" {
+			fields = append(fields, name)
+		}
+	}
+	for _, s := range panel.Sections() {
+		fields = append(fields, s.Part)
+	}
+	for _, name := range fields {
+		if !named[name] {
 			t.Errorf("the page does not name %s", name)
 		}
 		delete(named, name)
@@ -180,7 +189,7 @@ func TestPointers(t *testing.T) {
 	for _, p := range Pages() {
 		for _, m := range pointer.FindAllStringSubmatch(p.Text, -1) {
 			found++
-			if _, err := os.Stat("../../" + m[1]); err != nil && m[1] != "engine/mine" {
+			if _, err := os.Stat("../../" + m[1]); err != nil && m[1] != "engine/protocol/mine" {
 				t.Errorf("%s names %s, which is not there", p.Name, m[1])
 			}
 		}

@@ -21,33 +21,14 @@ import (
 	"drtmx/xstore/dataset"
 )
 
-// The parts of this module are the first on the lists of package experiment. What follows was plugged in: no code version covers
-// it, and workers do not have it. A test says when a number is to change.
-const (
-	ownProtocols = 5
-	ownStores    = 1
-	ownOrdered   = 6
-	ownWorkloads = 29
-)
-
 // portable says whether every worker with this version of the code makes the same of a spec. Parts of the user's own are not, nor
 // are files of this machine.
 func portable(v experiment.Knobs) bool {
 	if strings.HasPrefix(v.Text("workload.dataset"), dataset.FilePrefix) {
 		return false
 	}
-	own := func(n int, name func(i int) string, want string) bool {
-		for i := range n {
-			if name(i) == want {
-				return true
-			}
-		}
-		return false
-	}
-	return own(ownProtocols, func(i int) string { return experiment.Protocols[i].Name }, v.Text("cc")) &&
-		own(ownStores, func(i int) string { return experiment.Stores[i].Name() }, v.Text("store")) &&
-		own(ownOrdered, func(i int) string { return experiment.Ordered[i].Name }, v.Text("store.ordered")) &&
-		own(ownWorkloads, func(i int) string { return experiment.Workloads[i].Name }, v.Text("workload"))
+	_, plugged := experiment.PluggedAt(v) // no code version covers it, and workers do not have it
+	return plugged == 0
 }
 
 // pointOf is the point of a spec that resolves to these values.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"reflect"
 	"strconv"
 )
 
@@ -12,6 +13,34 @@ type Table struct {
 	names []string
 	at    map[string]int // column by name
 	rows  [][]any        // a row ends where its last known cell is
+}
+
+// Columns are the names and the cells of each column: int64, float64, bool, string, or nil for one that is missing.
+func (t *Table) Columns() (names []string, cells [][]any) {
+	cells = make([][]any, len(t.names))
+	for i := range cells {
+		cells[i] = make([]any, len(t.rows))
+		for row := range t.rows {
+			cells[i][row] = t.cell(row, i)
+		}
+	}
+	return t.names, cells
+}
+
+// Of is a table of such columns, which have equally many cells.
+func Of(names []string, cells [][]any) *Table {
+	t := &Table{names: names}
+	if len(cells) == 0 {
+		return t
+	}
+	for row := range cells[0] {
+		line := make([]any, len(cells))
+		for i := range cells {
+			line[i] = cells[i][row]
+		}
+		t.rows = append(t.rows, line)
+	}
+	return t
 }
 
 // Row begins the next row.
@@ -32,11 +61,11 @@ func (t *Table) Set(column string, v any) {
 	for len(t.rows[last]) <= i {
 		t.rows[last] = append(t.rows[last], nil)
 	}
-	t.rows[last][i] = plain(v)
+	t.rows[last][i] = Plain(v)
 }
 
-// plain is a value as a cell holds it: int64, float64, bool, string or nil.
-func plain(v any) any {
+// Plain is a value as a cell holds it: int64, float64, bool, string or nil.
+func Plain(v any) any {
 	switch x := v.(type) {
 	case nil, int64, float64, bool, string:
 		return x
@@ -44,6 +73,18 @@ func plain(v any) any {
 		return int64(x)
 	case uint64:
 		return int64(x)
+	}
+	switch x := reflect.ValueOf(v); x.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		if _, named := v.(fmt.Stringer); !named {
+			return x.Int()
+		}
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if _, named := v.(fmt.Stringer); !named {
+			return int64(x.Uint())
+		}
+	case reflect.Float32, reflect.Float64:
+		return x.Float()
 	}
 	return fmt.Sprint(v)
 }
@@ -67,9 +108,18 @@ const (
 )
 
 func (t *Table) kind(column int) kind {
+	return kindOf(len(t.rows), func(row int) any { return t.cell(row, column) })
+}
+
+// TypeOf is the type of a column's cells in a word: "whole", "number", "truth" or "text".
+func TypeOf(cells []any) string {
+	return [...]string{"whole", "number", "truth", "text"}[kindOf(len(cells), func(i int) any { return cells[i] })]
+}
+
+func kindOf(n int, cell func(i int) any) kind {
 	var ints, floats, bools, others int
-	for row := range t.rows {
-		switch t.cell(row, column).(type) {
+	for i := range n {
+		switch cell(i).(type) {
 		case nil:
 		case int64:
 			ints++

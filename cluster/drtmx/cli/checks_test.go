@@ -11,8 +11,8 @@ import (
 func TestLastLineNamesWhatIsBroken(t *testing.T) {
 	r := &result.Result{Checks: &result.Checks{Mode: history.Full, Claimed: history.Serializable, OK: history.Violated,
 		Anomalies: []history.Anomaly{{Kind: history.RealTime, Text: "stale"}}}}
-	r.Checks.Violation("snapshots.staleness", "5 us, at most 3 us")
-	if err := ChecksOf(r); err == nil || err.Error() != "checks: snapshots.staleness is violated: snapshots.staleness: 5 us, at most 3 us" {
+	r.Checks.Violation("snapshots.staleness", "5 µs, at most 3 µs")
+	if err := ChecksOf(r); err == nil || err.Error() != "checks: snapshots.staleness is violated: snapshots.staleness: 5 µs, at most 3 µs" {
 		t.Errorf("%v", err)
 	}
 }

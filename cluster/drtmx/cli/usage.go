@@ -11,8 +11,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
 )
 
 // UsageError is a command line that cannot be understood.
@@ -54,6 +56,34 @@ func Exactly(n int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// elsewhere is what other programs name some flags of ours.
+var elsewhere = map[string]string{"addr": "listen", "address": "listen", "bind": "listen", "knob": "set", "param": "set", "output": "out", "file": "out", "label": "note", "name": "note", "format": "json"}
+
+// WrongFlag says of a flag that a command does not have, or of its value, what is wrong and what to write.
+func WrongFlag(cmd *cobra.Command, err error) error {
+	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !unknown {
+		return Usage("%v; see %s --help", Mistyped(cmd, err), cmd.CommandPath())
+	}
+	has := func(flag string) bool { return cmd.Flags().Lookup(flag) != nil }
+	switch full, kerr := experiment.KnobName(strings.ReplaceAll(name, "-", "_")); {
+	case name == "spec":
+		return Usage("%v; a spec has no flag, as in %s nvm", err, cmd.CommandPath())
+	case name == "port" && has("listen"):
+		return Usage("%v; the port is part of the address, as in %s --listen 127.0.0.1:7071", err, cmd.CommandPath())
+	case has(elsewhere[name]):
+		return Usage("%v, did you mean --%s? see %s --help", err, elsewhere[name], cmd.CommandPath())
+	case kerr == nil && has("set"):
+		return Usage("%v; %s is a knob: --set %s=VALUE", err, full, full)
+	}
+	var flags []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+	if like := knob.DidYouMean(name, flags); like != "" {
+		return Usage("%v%s see %s --help", err, strings.Replace(like, "mean ", "mean --", 1), cmd.CommandPath())
+	}
+	return Usage("%v; see %s --help", err, cmd.CommandPath())
 }
 
 // pflagSays is how pflag refuses a value. What follows it is for authors of the program.

@@ -341,21 +341,24 @@ func compareKeptCommand() *cobra.Command {
 		Short: "Two of them side by side: the knobs that differ, and the numbers",
 		Long:  "Compares two kept runs. Those of several seeds are compared by their means: ± is then the 95 % interval over the seeds.",
 		Args:  cli.Exactly(2, "two ids such as r12 r13.1"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := runs.Default()
-			if err != nil {
-				return err
-			}
-			c, err := keep.Compare(s, args[0], args[1])
-			if err != nil {
-				return err
-			}
-			return cli.Show(cmd, c, asJSON)
-		},
+		RunE:  func(cmd *cobra.Command, args []string) error { return Compare(cmd, args[0], args[1], asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the comparison as JSON")
 	cli.RunsFlag(cmd)
 	return cmd
+}
+
+// Compare shows two kept runs side by side.
+func Compare(cmd *cobra.Command, a, b string, asJSON bool) error {
+	s, err := runs.Default()
+	if err != nil {
+		return err
+	}
+	c, err := keep.Compare(s, a, b)
+	if err != nil {
+		return err
+	}
+	return cli.Show(cmd, c, asJSON)
 }
 
 func noteCommand() *cobra.Command {

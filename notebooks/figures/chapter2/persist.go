@@ -45,15 +45,15 @@ func planPersist(scale string) figure.Plan {
 
 var figurePersist = figure.Definition{
 	ID: "2-persist", Title: "Latency of persistent writes", Chapter: 2, Section: "2.3.4.3", Scope: "request",
-	X: figure.Axis{Label: "Payload", Unit: "bytes", Log: true}, Y: figure.Axis{Label: "Mean latency", Unit: "us"},
+	X: figure.Axis{Label: "Payload", Unit: "bytes", Log: true}, Y: figure.Axis{Label: "Mean latency", Unit: "µs"},
 	Plan: planPersist,
 	Claims: func(f *figure.Figure) []figure.Claim {
 		shorter := f.Above("s2-h9-order", "H9 is faster at every payload, and no persistent write is as fast as a WRITE", func(float64) bool { return true },
 			figure.Pair{Above: twoTrips, Below: oneTrip}, figure.Pair{Above: oneTrip, Below: loneWrite})
 		return []figure.Claim{
 			single(f),
-			f.Value("s2-pwrite-naive-lat", "a persistent write takes 4 us in two round trips", twoTrips, smallWrite, 4),
-			f.Value("s2-pwrite-h9-lat", "and 3 us in one", oneTrip, smallWrite, 3),
+			f.Value("s2-pwrite-naive-lat", "a persistent write takes 4 µs in two round trips", twoTrips, smallWrite, 4),
+			f.Value("s2-pwrite-h9-lat", "and 3 µs in one", oneTrip, smallWrite, 3),
 			shorter,
 		}
 	},
@@ -62,7 +62,7 @@ var figurePersist = figure.Definition{
 // single is about the two requests that a persistent write consists of, as row
 // s2-onesided-lat is measured: two of them make the 4 us of two round trips.
 func single(f *figure.Figure) figure.Claim {
-	c := figure.Claim{ID: "s2-onesided-lat", Claim: "a single one-sided request takes 2 us", Reference: "2", Unit: f.Y.Unit}
+	c := figure.Claim{ID: "s2-onesided-lat", Claim: "a single one-sided request takes 2 µs", Reference: "2", Unit: f.Y.Unit}
 	w, ok := f.Line(loneWrite).At(smallWrite)
 	r, also := f.Line(loneRead).At(smallWrite)
 	if !ok || !also {
@@ -70,6 +70,6 @@ func single(f *figure.Figure) figure.Claim {
 	}
 	mean := (w.Y + r.Y) / 2
 	c.Measured, c.Status = &mean, figure.Near(mean, (w.CI95+r.CI95)/2, 2)
-	c.Why = fmt.Sprintf("the mean of a WRITE, %.3g us, and a READ, %.3g us, of %d bytes", w.Y, r.Y, smallWrite)
+	c.Why = fmt.Sprintf("the mean of a WRITE, %.3g µs, and a READ, %.3g µs, of %d bytes", w.Y, r.Y, smallWrite)
 	return c
 }

@@ -14,7 +14,7 @@ import (
 
 var runFigures = []*figure.Definition{
 	{ID: "3-17b", Title: "Where the latency of YCSB C goes at low load", Chapter: 3, Section: "3.7.2", Scope: "server", Form: figure.FormStacked,
-		X: figure.Axis{Label: "Part"}, Y: figure.Axis{Label: "Mean latency", Unit: "us"}, Arrange: arrangeLookups, Claims: claimsLookups,
+		X: figure.Axis{Label: "Part"}, Y: figure.Axis{Label: "Mean latency", Unit: "µs"}, Arrange: arrangeLookups, Claims: claimsLookups,
 		Plan: func(scale string) figure.Plan {
 			return barOfEach(baseSpec(scale, "ycsb-c"), figure.MeanLatency, figure.With(lowLoad, experiment.Knobs{"duration_ns": 10_000_000}), xstore, drtmTree, emt, cell, optimal)
 		}},

@@ -105,18 +105,18 @@ var comparisons = []*figure.Definition{
 			return barOfEach(baseSpec(scale, "ycsb-c"), ofServer, nil, serverRKV, clientRKV, cell, optimal)
 		}},
 	{ID: "3-3b", Title: "Median latency of key-value stores on RDMA at low load", Chapter: 3, Section: "3.2", Scope: "server", Form: figure.FormBars,
-		X: figure.Axis{Label: "Workload"}, Y: figure.Axis{Label: "Median latency", Unit: "us"}, Claims: claimsLowLoad,
+		X: figure.Axis{Label: "Workload"}, Y: figure.Axis{Label: "Median latency", Unit: "µs"}, Claims: claimsLowLoad,
 		Plan: func(scale string) figure.Plan {
 			return barOfEach(baseSpec(scale, "ycsb-c"), medianLatency, lowLoad, serverRKV, clientRKV, cell, optimal)
 		}},
 	ycsbPanel("3-15a", "uniform", "uniform"),
 	ycsbPanel("3-15b", "zipfian", "zipfian"),
 	{ID: "3-17a", Title: "Throughput and latency, YCSB C", Chapter: 3, Section: "3.7.2", Scope: "server", Form: figure.FormCurves,
-		X: figure.Axis{Label: "Throughput", Unit: "Mreq/s"}, Y: figure.Axis{Label: "Median latency", Unit: "us"}, Plan: planReadOnly, Claims: claimsReadOnly},
+		X: figure.Axis{Label: "Throughput", Unit: "Mreq/s"}, Y: figure.Axis{Label: "Median latency", Unit: "µs"}, Plan: planReadOnly, Claims: claimsReadOnly},
 	cachePanel("3-22b", "uniform"),
 	cachePanel("3-22c", "zipfian"),
 	subModelsPanel("3-23a", "Peak throughput by sub-models and data", figure.Axis{Label: "Throughput", Unit: "Mreq/s"}, ofServer, nil, claimsSubModels),
-	subModelsPanel("3-23b", "Median latency by sub-models and data, low load", figure.Axis{Label: "Median latency", Unit: "us"}, medianLatency, lowLoad, func(*figure.Figure) []figure.Claim { return nil }),
+	subModelsPanel("3-23b", "Median latency by sub-models and data, low load", figure.Axis{Label: "Median latency", Unit: "µs"}, medianLatency, lowLoad, func(*figure.Figure) []figure.Claim { return nil }),
 }
 
 // idleServer is the ordering of Figure 3-2: which systems saturate the server's CPUs, and which leave them idle.

@@ -199,7 +199,7 @@ func claimsOrderLineSpread(f *figure.Figure) []figure.Claim {
 // topCurves is throughput against latency with one top model or another (Figures 3-13c and 3-14c). These are runs.
 func topCurves(id, title, set string, tops map[string]string, claims func(*figure.Figure) []figure.Claim) *figure.Definition {
 	return &figure.Definition{ID: id, Title: title, Chapter: 3, Section: "3.5.2", Scope: "server", Form: figure.FormCurves,
-		X: figure.Axis{Label: "Throughput", Unit: "Mreq/s"}, Y: figure.Axis{Label: "Median latency", Unit: "us"}, Claims: claims,
+		X: figure.Axis{Label: "Throughput", Unit: "Mreq/s"}, Y: figure.Axis{Label: "Median latency", Unit: "µs"}, Claims: claims,
 		Plan: func(scale string) figure.Plan {
 			p := figure.Plan{Base: baseSpec(scale, "ycsb-c"), Gap: figure.GapPoint{Series: "LR", X: 8}}
 			// Threads of a client call the server's threads of the same number, so clients have as many: else some would idle.

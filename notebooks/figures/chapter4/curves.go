@@ -124,7 +124,7 @@ func curvePanels(id, title, section string, many int, ls []figure.Setting, claim
 	for i, workload := range []string{tpccNo, smallBank} {
 		out = append(out, &figure.Definition{
 			ID: id + string(rune('a'+i)), Title: title + ", " + []string{"TPC-C/no", "SmallBank"}[i], Chapter: 4, Section: section, Scope: "cluster", Form: figure.FormCurves,
-			X: figure.Axis{Label: "Throughput", Unit: "Mtxn/s"}, Y: figure.Axis{Label: "Median latency", Unit: "us"},
+			X: figure.Axis{Label: "Throughput", Unit: "Mtxn/s"}, Y: figure.Axis{Label: "Median latency", Unit: "µs"},
 			Plan:   func(scale string) figure.Plan { return planCurves(scale, workload, many, ls) },
 			Claims: claims(workload),
 		})

@@ -165,10 +165,10 @@ func TestBreakdown410(t *testing.T) {
 		}
 		r := f.Runs[s.Points[0].Run]
 		if len(s.Points) != 4 || math.Abs(sum-r.LatencyUS.Mean) > 0.02*r.LatencyUS.Mean {
-			t.Errorf("%s: phases of %.4g us, latency %.4g", s.Name, sum, r.LatencyUS.Mean)
+			t.Errorf("%s: phases of %.4g µs, latency %.4g", s.Name, sum, r.LatencyUS.Mean)
 		}
 		if commit, _ := s.Named("C"); (commit.Y == 0) != (strings.HasPrefix(s.Name, drtmH)) {
-			t.Errorf("%s: commit of %g us", s.Name, commit.Y)
+			t.Errorf("%s: commit of %g µs", s.Name, commit.Y)
 		}
 	}
 	text, err := json.Marshal(f)

@@ -20,7 +20,7 @@ var breakdowns = []*figure.Definition{breakdown("4-10a", 1), breakdown("4-10b", 
 func breakdown(id string, coroutines int) *figure.Definition {
 	return &figure.Definition{
 		ID: id, Title: "Latency of TPC-C/no by phase, " + figure.Coroutines(coroutines), Chapter: 4, Section: "4.4.3", Scope: "cluster", Form: figure.FormStacked,
-		X: figure.Axis{Label: "Phase"}, Y: figure.Axis{Label: "Mean latency", Unit: "us"},
+		X: figure.Axis{Label: "Phase"}, Y: figure.Axis{Label: "Mean latency", Unit: "µs"},
 		Plan:    func(scale string) figure.Plan { return planBreakdown(scale, coroutines) },
 		Arrange: arrangeBreakdown, Claims: claimsBreakdown,
 	}
@@ -74,7 +74,7 @@ func shorterPart(f *figure.Figure, id, text, part, shorter, longer string) figur
 		return figure.NoRuns(c)
 	}
 	ra, rb := f.Runs[a.Run], f.Runs[b.Run]
-	why := fmt.Sprintf("%s: %s %.3g ± %.2g us, %s %.3g ± %.2g us; %s", part, shorter, a.Y, a.CI95, longer, b.Y, b.CI95, partTrips(part, ra, rb))
+	why := fmt.Sprintf("%s: %s %.3g ± %.2g µs, %s %.3g ± %.2g µs; %s", part, shorter, a.Y, a.CI95, longer, b.Y, b.CI95, partTrips(part, ra, rb))
 	switch {
 	case a.Y == 0 && b.Y > 0: // not on the critical path
 		c.Status, c.Why = figure.Holds, why
@@ -99,7 +99,7 @@ func partWithin(f *figure.Figure, id, text, part, line string) figure.Claim {
 	ms, us := at.Y/1e3, 1e3*p.To
 	c.Place = &figure.Reference{ID: id, Text: p.Claim, Section: p.Section, Series: line, From: &us, To: &us, Bound: p.Bound, Part: part}
 	c.Measured, c.Status = &ms, figure.Judge(&p, ms, at.CI95/1e3, p.To)
-	c.Why = fmt.Sprintf("%s: %s %.3g ± %.2g us; %s", part, line, at.Y, at.CI95, figure.LimitOf(f.Runs[at.Run]))
+	c.Why = fmt.Sprintf("%s: %s %.3g ± %.2g µs; %s", part, line, at.Y, at.CI95, figure.LimitOf(f.Runs[at.Run]))
 	return f.Settled(c, at)
 }
 

@@ -20,7 +20,7 @@ func readOnlyLines() []figure.Setting {
 
 var readOnlyFigure = figure.Definition{
 	ID: "4-6", Title: "Primitives of a read-only transaction, customer-position of TPC-E", Chapter: 4, Section: "4.3.5", Scope: "cluster", Form: figure.FormCurves,
-	X: figure.Axis{Label: "Throughput", Unit: "Mtxn/s"}, Y: figure.Axis{Label: "Median latency", Unit: "us"},
+	X: figure.Axis{Label: "Throughput", Unit: "Mtxn/s"}, Y: figure.Axis{Label: "Median latency", Unit: "µs"},
 	Plan:   func(scale string) figure.Plan { return planCurves(scale, tpceCP, 0, readOnlyLines()) },
 	Claims: readOnlyClaims,
 }

@@ -128,6 +128,6 @@ func latencyOfMost(f *figure.Figure, id, text string, of func(r *result.Result) 
 	}
 	r := figure.Divide(figure.Pair{Above: twoSided, Below: drtmHManyContexts}, us(a), us(b))
 	c = f.Gains(id, text, r)
-	c.Why = fmt.Sprintf("%.4g us for %.4g us two-sided, %.3gx ± %.2g; %s", r.B.Y, r.A.Y, r.Value, r.Half, f.Costs(r))
+	c.Why = fmt.Sprintf("%.4g µs for %.4g µs two-sided, %.3gx ± %.2g; %s", r.B.Y, r.A.Y, r.Value, r.Half, f.Costs(r))
 	return c
 }

@@ -88,7 +88,7 @@ const (
 
 func stepsPanel(id, title string, y figure.Axis, claims func(f *figure.Figure) []figure.Claim, reads ...seriesOfLoad) *figure.Definition {
 	scope := "cluster"
-	if y.Unit != "us" {
+	if y.Unit != "µs" {
 		scope = "thread"
 	}
 	return &figure.Definition{ID: id, Title: title, Chapter: 4, Section: "4.4.2", Scope: scope, Form: figure.FormBars,
@@ -105,9 +105,9 @@ var (
 var stepFigures = []*figure.Definition{
 	stepsPanel("4-8a", "Contribution of optimisations to throughput, TPC-C/no", figure.Axis{Label: "Throughput per thread", Unit: "ktxn/s"}, stepClaimsThroughput,
 		seriesOfLoad{oneCoroutine, 1, perThread, designSteps}, seriesOfLoad{manyCoroutines, 16, perThread, slices.Concat(readSteps, designSteps)}),
-	stepsPanel("4-8b", "Contribution of optimisations to latency, TPC-C/no, 1 coroutine", figure.Axis{Label: "Latency", Unit: "us"}, stepClaimsOneCoroutine,
+	stepsPanel("4-8b", "Contribution of optimisations to latency, TPC-C/no, 1 coroutine", figure.Axis{Label: "Latency", Unit: "µs"}, stepClaimsOneCoroutine,
 		seriesOfLoad{medianName, 1, figure.MedianLatency, designSteps}, seriesOfLoad{tailName, 1, tailLatency, nil}),
-	stepsPanel("4-8c", "Contribution of optimisations to latency, TPC-C/no, 16 coroutines", figure.Axis{Label: "Latency", Unit: "us"}, stepClaimsManyCoroutines,
+	stepsPanel("4-8c", "Contribution of optimisations to latency, TPC-C/no, 16 coroutines", figure.Axis{Label: "Latency", Unit: "µs"}, stepClaimsManyCoroutines,
 		seriesOfLoad{medianName, 16, figure.MedianLatency, slices.Concat(readSteps, endSteps)}, seriesOfLoad{tailName, 16, tailLatency, endSteps}),
 }
 

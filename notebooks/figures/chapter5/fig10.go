@@ -146,7 +146,7 @@ func blockedReads(f *figure.Figure, id, text string, reference float64, mostly s
 	claims := measuredOf(f, id, text, "blocks/s", labelDST, reference, func(r *result.Result) float64 {
 		return p["reads"] * p["blocked"] / 100 / numberOf(r, "nodes")
 	})
-	claims[0].Why += fmt.Sprintf(": %.2g %% of %.3g M records a second, for %.3g us on average%s", p["blocked"], p["reads"]/1e6, p["wait"], mostly)
+	claims[0].Why += fmt.Sprintf(": %.2g %% of %.3g M records a second, for %.3g µs on average%s", p["blocked"], p["reads"]/1e6, p["wait"], mostly)
 	return claims
 }
 

@@ -30,7 +30,7 @@ var oracleFigures = []*figure.Definition{
 	{ID: "5-6a", Title: "Peak of timestamp oracles", Chapter: 5, Section: "5.1.3", Scope: "machine", Form: figure.FormBars, Costs: tcpCosts[1:],
 		X: figure.Axis{Label: "Oracle"}, Y: figure.Axis{Label: "Transactions that it serves", Unit: "Mops/s"}, Plan: planOracles, Claims: oracleClaims},
 	{ID: "5-6b", Title: "What timestamps cost read-write transactions", Chapter: 5, Section: "5.1.3", Scope: "cluster", Costs: tcpCosts,
-		X: figure.Axis{Label: "Execution time", Unit: "us"}, Y: figure.Axis{Label: "Throughput", Unit: "Mtxn/s"}, Plan: planReadWrite, Claims: readWriteClaims},
+		X: figure.Axis{Label: "Execution time", Unit: "µs"}, Y: figure.Axis{Label: "Throughput", Unit: "Mtxn/s"}, Plan: planReadWrite, Claims: readWriteClaims},
 	{ID: "5-6c", Title: "What timestamps cost read-only transactions", Chapter: 5, Section: "5.1.3", Scope: "cluster", Costs: tcpCosts,
 		X: figure.Axis{Label: "Machines", Unit: "machines"}, Y: figure.Axis{Label: "Throughput", Unit: "Mtxn/s"}, Plan: planReadOnly, Claims: readOnlyClaims},
 }
@@ -133,8 +133,8 @@ func readWriteClaims(f *figure.Figure) []figure.Claim {
 	return slices.Concat(
 		lost(f, "f5-6b-vts-overhead", "VTS costs 10 to 30 % at the times of TPC-E", labelVTS, labelNone, func(x float64) bool { return x >= tpceSpinUS }, 10, 30),
 		dropClaims(f), halfClaims(f),
-		spinClaims(f, "f5-6b-exec-tpce", "TPC-E's read-write transactions take 470 to 1,400 us", tpceSpinUS),
-		spinClaims(f, "f5-6b-exec-tpcc", "TPC-C's take about 50 us", tpccSpinUS))
+		spinClaims(f, "f5-6b-exec-tpce", "TPC-E's read-write transactions take 470 to 1,400 µs", tpceSpinUS),
+		spinClaims(f, "f5-6b-exec-tpcc", "TPC-C's take about 50 µs", tpccSpinUS))
 }
 
 // lost is by how many percent one line is below another, of a range that is published.
@@ -181,7 +181,7 @@ func spinClaims(f *figure.Figure, id, text string, us float64) []figure.Claim {
 	}
 	r := f.Runs[p.Run]
 	v := r.LatencyUS.Mean
-	return []figure.Claim{{ID: id, Claim: text, Reference: fmt.Sprint(us), Measured: &v, Unit: "us", Status: figure.Near(v, 0, us), Why: "given to the runs: the mean latency without timestamps"}}
+	return []figure.Claim{{ID: id, Claim: text, Reference: fmt.Sprint(us), Measured: &v, Unit: "µs", Status: figure.Near(v, 0, us), Why: "given to the runs: the mean latency without timestamps"}}
 }
 
 func planReadOnly(scale string) figure.Plan {

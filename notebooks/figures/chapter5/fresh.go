@@ -17,7 +17,7 @@ const (
 
 var figureFresh = figure.Definition{
 	ID: "5-fresh", Title: "How old what snapshots return is", Chapter: 5, Section: "5.2.4", Scope: "cluster",
-	X: figure.Axis{Label: "Clock drift", Unit: "us", Log: true}, Y: figure.Axis{Label: "Staleness, 99th percentile", Unit: "us"},
+	X: figure.Axis{Label: "Clock drift", Unit: "µs", Log: true}, Y: figure.Axis{Label: "Staleness, 99th percentile", Unit: "µs"},
 	Plan: planFresh, Claims: claimsFresh,
 }
 
@@ -59,7 +59,7 @@ func claimsFresh(f *figure.Figure) []figure.Claim {
 			if s.Max > *s.Bound {
 				c.Status = figure.Contradicted
 			}
-			c.Why += fmt.Sprintf("%s, drift %g us: at most %.4g of %.4g us; ", name, p.X, float64(s.Max)/1e3, float64(*s.Bound)/1e3)
+			c.Why += fmt.Sprintf("%s, drift %g µs: at most %.4g of %.4g µs; ", name, p.X, float64(s.Max)/1e3, float64(*s.Bound)/1e3)
 		}
 	}
 	if c.Why == "" {

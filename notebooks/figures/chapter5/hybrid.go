@@ -16,7 +16,7 @@ var figuresHybrid = []*figure.Definition{
 	{ID: "5-hybrid-a", Title: "Snapshot reads that one READ serves", Chapter: 5, Section: "5.3.2", Scope: "cluster",
 		X: figure.Axis{Label: "Staleness", Unit: "ms"}, Y: figure.Axis{Label: "Served by a READ", Unit: "%"}, Plan: planHybridShare, Claims: figure.NoClaims},
 	{ID: "5-hybrid-b", Title: "Hybrid and two-sided snapshots", Chapter: 5, Section: "5.3.2", Scope: "cluster",
-		X: figure.Axis{Label: "Staleness", Unit: "ms"}, Y: figure.Axis{Label: "Median latency of snapshots", Unit: "us"}, Plan: planHybridLatency, Claims: figure.NoClaims},
+		X: figure.Axis{Label: "Staleness", Unit: "ms"}, Y: figure.Axis{Label: "Median latency of snapshots", Unit: "µs"}, Plan: planHybridLatency, Claims: figure.NoClaims},
 }
 
 // hybridLine is a line with its knobs at all places.

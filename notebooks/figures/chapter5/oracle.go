@@ -14,7 +14,7 @@ var clusters = []thesisCluster{aws, vale, val}
 
 var (
 	figureRTT = figure.Definition{ID: "5-rtt", Title: "Round trips to a timestamp oracle", Chapter: 5, Section: "5.5.1", Scope: "cluster", Form: figure.FormBars,
-		X: figure.Axis{Label: "Cluster"}, Y: figure.Axis{Label: "Median round trip", Unit: "us"}, Plan: planRTT, Claims: claimsRTT}
+		X: figure.Axis{Label: "Cluster"}, Y: figure.Axis{Label: "Median round trip", Unit: "µs"}, Plan: planRTT, Claims: claimsRTT}
 	figureOracle = figure.Definition{ID: "5-oracle", Title: "What a timestamp oracle serves on each cluster", Chapter: 5, Section: "5.5.1", Scope: "cluster", Form: figure.FormBars,
 		X: figure.Axis{Label: "Cluster"}, Y: figure.Axis{Label: "Transactions that it serves", Unit: "Mops/s"}, Plan: planOracle, Claims: claimsOracle}
 )

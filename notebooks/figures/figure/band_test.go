@@ -12,7 +12,7 @@ import (
 
 // Of several costs each claim and each point has the one that moves it most, and says which.
 func TestBandOfSeveralCosts(t *testing.T) {
-	d := Definition{ID: "t", Title: "a", Chapter: 4, Section: "4", Scope: "cluster", X: Axis{Label: "Load"}, Y: Axis{Label: "Latency", Unit: "us"}}
+	d := Definition{ID: "t", Title: "a", Chapter: 4, Section: "4", Scope: "cluster", X: Axis{Label: "Load"}, Y: Axis{Label: "Latency", Unit: "µs"}}
 	d.Costs = []Cost{{knob: "coordinator.scale", what: "the coordinator's cycles", Factor: 1.05}, Assumed("hardware.wire.switch", "the switch's time")}
 	r := New(&d)
 	set := cluster.Knobs{"nodes": 3, "threads": 1, "workload.scale": 0.01, "warm": false, "coroutines": 1}
@@ -22,7 +22,7 @@ func TestBandOfSeveralCosts(t *testing.T) {
 	}
 	d.Claims = func(f *Figure) []Claim {
 		y := f.Series[0].Points[0].Y
-		return []Claim{{ID: "x", Claim: "its latency", Unit: "us", Measured: &y, Status: Undecided, Why: "measured"}}
+		return []Claim{{ID: "x", Claim: "its latency", Unit: "µs", Measured: &y, Status: Undecided, Why: "measured"}}
 	}
 	f, err := r.RunBandWith(context.Background(), Quick, set, nil, nil)
 	if err != nil {

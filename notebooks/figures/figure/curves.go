@@ -137,7 +137,7 @@ func (f *Figure) Peak(id, text, line string) Claim {
 // Costs says what a transaction takes on both sides of a ratio.
 func (f *Figure) Costs(r Ratio) string {
 	a, b := f.Runs[r.A.Run], f.Runs[r.B.Run]
-	s := fmt.Sprintf("a transaction takes %.3g us of cores and %.3g round trips for %.3g and %.3g", coreUS(a), a.RoundTripsPerTxn, coreUS(b), b.RoundTripsPerTxn)
+	s := fmt.Sprintf("a transaction takes %.3g µs of cores and %.3g round trips for %.3g and %.3g", coreUS(a), a.RoundTripsPerTxn, coreUS(b), b.RoundTripsPerTxn)
 	if most := max(a.AbortRate, b.AbortRate); most >= 0.01 {
 		s += fmt.Sprintf(", %.0f %% of the attempts abort for %.0f %%", 100*a.AbortRate, 100*b.AbortRate)
 	}
@@ -164,7 +164,7 @@ func (f *Figure) Cycles(c Claim, less, more Point) Claim {
 	}
 	a, b := spent(less), spent(more)
 	out := f.Gains(c.ID, c.Claim, Divide(Pair{}, b, a))
-	out.Why = fmt.Sprintf("%.3g ± %.2g us of the cores for a transaction, against %.3g ± %.2g, with %s: %s, %s", a.Y, a.CI95, b.Y, b.CI95,
+	out.Why = fmt.Sprintf("%.3g ± %.2g µs of the cores for a transaction, against %.3g ± %.2g, with %s: %s, %s", a.Y, a.CI95, b.Y, b.CI95,
 		Coroutines(a.Load), LimitOf(f.Runs[a.Run]), LimitOf(f.Runs[b.Run]))
 	return f.Settled(out, less, more)
 }

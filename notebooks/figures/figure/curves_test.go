@@ -43,7 +43,7 @@ func TestClaims4(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	// 384 cores half busy at 2 Mtxn/s are 96 us each.
-	if !strings.Contains(c.Why, "96 us of cores") || !strings.Contains(c.Why, "RNIC send pipeline 90 % busy") {
+	if !strings.Contains(c.Why, "96 µs of cores") || !strings.Contains(c.Why, "RNIC send pipeline 90 % busy") {
 		t.Error(c.Why)
 	}
 }

@@ -37,7 +37,7 @@ func (f *Figure) ranked(others ...*Figure) (title string, y charts.Axis, parts [
 func (f *Figure) ranking() string {
 	var b strings.Builder
 	points := f.Series[0].Points
-	fmt.Fprintf(&b, "%4s  %-34s%14s%12s", "rank", "E V+V L C, R V (as Table 4-3)", f.Y.Unit, "median us")
+	fmt.Fprintf(&b, "%4s  %-34s%14s%12s", "rank", "E V+V L C, R V (as Table 4-3)", f.Y.Unit, "median µs")
 	for i, p := range points {
 		if i < firstBars || i >= len(points)-lastBars || strings.HasSuffix(p.Name, ")") {
 			fmt.Fprintf(&b, "\n%4d  %-34s%14s%12.4g", i+1, p.Name, fmt.Sprintf("%.1f ± %.1f", p.Y, p.CI95), p.LatencyUS)

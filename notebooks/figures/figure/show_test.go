@@ -11,7 +11,7 @@ import (
 // A figure drawn over another has its knobs in its names and keeps the colours.
 func TestDrawnOver(t *testing.T) {
 	points := []Series{{Name: "READ", Points: []Point{{X: 8, Y: 2}, {X: 64, Y: 3}}}}
-	base := &Figure{ID: "t", X: Axis{Unit: "bytes"}, Y: Axis{Unit: "us"}, Series: points}
+	base := &Figure{ID: "t", X: Axis{Unit: "bytes"}, Y: Axis{Unit: "µs"}, Series: points}
 	other := &Figure{ID: "t", X: base.X, Y: base.Y, Series: points, Set: cluster.Knobs{"ddio": false}}
 	c := base.Chart(other)
 	for form, text := range map[string]string{"svg": c.SVG(), "option": c.Option(), "html": (&Comparison{base, other}).HTML(), "text": (&Comparison{base, other}).String()} {

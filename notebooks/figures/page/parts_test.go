@@ -54,6 +54,30 @@ func TestSpecsOfRunsAreWhole(t *testing.T) {
 	}
 }
 
+// TestSpecsOfOlderRuns: runs that were recorded before a knob came share specs as others do.
+func TestSpecsOfOlderRuns(t *testing.T) {
+	r := figure.New(chapter4.Figures()[0])
+	values := valuesOf(r, planned(r, figure.Quick))
+	want, err := grouped(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := make([]experiment.Knobs, len(values))
+	for i, v := range values {
+		older[i] = v.Clone()
+		delete(older[i], "log.scheme")
+	}
+	got, err := grouped(older)
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%v: %d groups, want %d", err, len(got), len(want))
+	}
+	for i, g := range got {
+		if g.Spec.YAML() != want[i].Spec.YAML() || len(g.Runs) != len(want[i].Runs) {
+			t.Errorf("group %d is %s with %d runs, want %s with %d", i, g.Spec.YAML(), len(g.Runs), want[i].Spec.YAML(), len(want[i].Runs))
+		}
+	}
+}
+
 // TestPartsOfAnotherExperiment: knobs that were changed are in the command, the cell and the specs, and quoted.
 func TestPartsOfAnotherExperiment(t *testing.T) {
 	r := figuretest.RecipeOf(t, chapter2.Figures(), "2-4a").With(cluster.Knobs{"ddio": false})

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"maps"
 	"slices"
 
 	"drtmx/engine/experiment"
@@ -60,7 +59,7 @@ func (g *specGroup) settings(values experiment.Knobs) (experiment.Knobs, bool) {
 			return nil, false
 		}
 		have = figure.Typed(have)
-		if maps.Equal(have, values) {
+		if agree(have, values) {
 			return set, true
 		}
 		for name, v := range values { // order-free: fills a map
@@ -79,5 +78,15 @@ func (g *specGroup) makes(set, values experiment.Knobs) bool {
 		return false
 	}
 	have, err := experiment.Resolve(spec)
-	return err == nil && maps.Equal(figure.Typed(have), values)
+	return err == nil && agree(figure.Typed(have), values)
+}
+
+// agree says that resolved knobs have these values. Those of a recorded run lack knobs that are newer.
+func agree(have, values experiment.Knobs) bool {
+	for name, v := range values { // order-free: all have to
+		if x, ok := have[name]; !ok || x != v {
+			return false
+		}
+	}
+	return true
 }

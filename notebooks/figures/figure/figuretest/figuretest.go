@@ -88,7 +88,7 @@ func PartOf(t *testing.T, parts []job.FigurePart, name string) string {
 // Planted is a figure of curves with points at 1 and 16 coroutines, half of the interval
 // As per cent.
 func Planted(percent float64, lines map[string][4]float64) *figure.Figure {
-	f := &figure.Figure{ID: "t", Form: figure.FormCurves, X: figure.Axis{Label: "Throughput", Unit: "Mtxn/s"}, Y: figure.Axis{Label: "Median latency", Unit: "us"}}
+	f := &figure.Figure{ID: "t", Form: figure.FormCurves, X: figure.Axis{Label: "Throughput", Unit: "Mtxn/s"}, Y: figure.Axis{Label: "Median latency", Unit: "µs"}}
 	for _, name := range sortedLines(lines) {
 		v := lines[name]
 		s := figure.Series{Name: name}
