@@ -425,7 +425,7 @@ const marksDrawn = 60
 // phaseBar is where a transaction's time goes in one system.
 type phaseBar struct {
 	name string
-	mean [windows.PhaseRoom]float64
+	mean []float64 // by windows.Phases
 }
 
 // phasesOver is how many of the latest windows the breakdown is made of.
@@ -453,8 +453,8 @@ func (p *page) phases(w http.ResponseWriter, r *http.Request) {
 }
 
 // phaseMeans weights the windows by their commits.
-func phaseMeans(ms []windows.Moment) (out [windows.PhaseRoom]float64) {
-	total := 0.0
+func phaseMeans(ms []windows.Moment) []float64 {
+	out, total := make([]float64, len(windows.Phases)), 0.0
 	for i := range ms {
 		n := float64(ms[i].Commits)
 		if n == 0 {

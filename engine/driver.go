@@ -293,12 +293,12 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 		phases = metrics.AllPhases
 	}
 	if waited > 0 {
-		phases |= 1 << metrics.PhaseOther
+		phases |= metrics.SetOf(metrics.PhaseOther)
 	}
 	o.Breakdown[metrics.PhaseOther][metrics.Asleep] += waited
 	d.s.meter.Add(&measure.Request{
 		Typ: int(o.Type), Committed: o.Committed, RolledBack: o.RolledBack, Empty: o.Empty, Uncounted: o.Empty && int(o.Type) < len(d.ignored) && d.ignored[o.Type], LatencyPS: latency,
-		Phases: phases, Breakdown: &o.Breakdown, Trips: &o.RoundTrips,
+		Phases: phases, Breakdown: o.Breakdown, Trips: o.RoundTrips,
 	})
 	o.Breakdown[metrics.PhaseOther][metrics.Asleep] -= waited // one Outcome serves many requests
 }

@@ -24,10 +24,15 @@ func TestLawOfClocksAhead(t *testing.T) {
 	} {
 		s := open(t, small(nil))
 		s.cl.ShutGate() // nothing runs but what the test makes up
+		done := func(begin, end sim.Time) {
+			o := txn.NewOutcome()
+			o.Committed, o.Attempts, o.Begin, o.End = true, 1, begin, end
+			s.load.done(0, 0, &o)
+		}
 		advance(t, s, 10_000)
 		if c.before > 0 {
 			s.load.begun(0, 0, s.sim.Now()-c.before)
-			s.load.done(0, 0, &txn.Outcome{Committed: true, Attempts: 1, Begin: s.sim.Now() - c.before, End: s.sim.Now()})
+			done(s.sim.Now()-c.before, s.sim.Now())
 		}
 		for range 64 {
 			s.load.begun(0, 0, s.sim.Now())
@@ -35,7 +40,7 @@ func TestLawOfClocksAhead(t *testing.T) {
 		advance(t, s, 10_000)
 		for i := range 64 - c.lost {
 			begin := 10 * sim.Microsecond
-			s.load.done(0, 0, &txn.Outcome{Committed: true, Attempts: 1, Begin: begin, End: s.sim.Now() + c.latest*sim.Time(64+i)/128})
+			done(begin, s.sim.Now()+c.latest*sim.Time(64+i)/128)
 		}
 		s.Mark()
 		advance(t, s, 100_000)

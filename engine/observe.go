@@ -25,6 +25,7 @@ func (s *System) cutWindow() {
 	rec.Latency = w.Latency.Latency()
 	rec.Merged = s.merging.Add(s.version, &w.Latency)
 	rec.Flight = float32(metrics.Average(s.start.Area, c.Area))
+	rec.Phases = metrics.ForPhases[measure.PackedPhase]()
 	for _, p := range metrics.Phases() {
 		if x, ok := w.Attr.Phase(p); ok {
 			rec.Phases[p] = measure.PackedPhase{Mean: float32(x.MeanUS), P50: float32(x.P50US), Share: float32(x.Share), Trips: float32(x.RoundTrips)}

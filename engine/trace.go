@@ -359,12 +359,12 @@ func (x *traced) show(types []string, served map[r2.CallID]*r2.ServiceEvent) Txn
 // waits lists where the latency of a transaction went.
 func waits(o *txn.Outcome) (out []WaitTrace) {
 	for _, p := range metrics.Phases() {
-		if o.Phases != 0 && o.Phases>>p&1 == 0 {
+		if o.Phases != 0 && !o.Phases.Has(p) {
 			continue
 		}
-		for m := range metrics.NumMilestones {
-			if ps := o.Breakdown[p][m]; ps > 0 {
-				out = append(out, WaitTrace{p.String(), m.String(), nanoseconds(int64(ps))})
+		for m, ps := range metrics.At(o.Breakdown, p) {
+			if ps > 0 {
+				out = append(out, WaitTrace{p.String(), metrics.Milestone(m).String(), nanoseconds(ps)})
 			}
 		}
 	}

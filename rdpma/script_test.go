@@ -149,11 +149,11 @@ func (s *script) operate(c *r2.Co, out *strings.Builder, w []string) {
 		return
 	}
 	m := s.b.m
-	var breakdown metrics.Breakdown
-	c.TakeBreakdown(&breakdown)
+	breakdown := metrics.NewBreakdown()
+	c.TakeBreakdown(breakdown)
 	before := s.b.f.Counts()
 	err := s.post(c, m, w)
-	trips := c.TakeBreakdown(&breakdown)
+	trips := c.TakeBreakdown(breakdown)
 	after := s.b.f.Counts()
 	if err != nil {
 		fmt.Fprintln(out, err)

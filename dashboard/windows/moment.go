@@ -9,11 +9,8 @@ import (
 	"drtmx/engine/result"
 )
 
-// Phases is the order in which a transaction goes through its phases; a moment has
-// room for PhaseRoom of them.
+// Phases is the order in which a transaction goes through its phases.
 var Phases = palette.Phases.Names()
-
-const PhaseRoom = 16
 
 var phaseIndex = func() map[string]int {
 	m := map[string]int{}
@@ -39,10 +36,10 @@ type Moment struct {
 	Aborts     float64 // in percent of attempts
 	Failures   float64 // in percent of requests; NaN: none ended
 	Trips      float64
-	Phases     [PhaseRoom]float32 // mean us
+	Phases     []float32 // mean us, in the order of Phases
 	limit      limit
-	Oldest     float32 // staleness of what snapshots read, in us; NaN: none has read
-	Promise    float32 // the bound of it; NaN: none
+	Oldest     float32   // staleness of what snapshots read, in us; NaN: none has read
+	Promise    float32   // the bound of it; NaN: none
 	Gauges     []float32 // by their places; nil: none shows anything
 	HostTraffic
 }
@@ -61,6 +58,7 @@ func Of(w *result.Window) Moment {
 			m.P99, m.Over99 = x.P99US, int32(x.P99Windows)
 		}
 	}
+	m.Phases = make([]float32, len(Phases))
 	for name, s := range w.Phases {
 		if i, ok := phaseIndex[name]; ok {
 			m.Phases[i] = float32(s.MeanUS)

@@ -55,7 +55,7 @@ type Primitives struct {
 
 	// Opt has the optimisations of §2.2.3 by phase. Those that Table 4-1 does
 	// not allow with the phase's primitive are ignored.
-	Opt [metrics.NumPhases]r2.Mode
+	Opt [metrics.MostPhases]r2.Mode
 
 	// NoRDMA says that the NICs have no one-sided verbs: Auto is two-sided in every
 	// phase, and nothing else is possible.
@@ -137,7 +137,7 @@ func (c *Primitives) Check(phases []Phase) error {
 
 // Reasons says, by phase, why one that was Auto is done as it is; empty where
 // the primitive was given.
-type Reasons [metrics.NumPhases]string
+type Reasons [metrics.MostPhases]string
 
 // Choose gives a phase that is Auto its primitive, and says why.
 func (why *Reasons) Choose(phase metrics.Phase, p *Prim, to Prim, because string) {

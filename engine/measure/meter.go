@@ -18,9 +18,9 @@ type Request struct {
 	Empty      bool // it committed, and found nothing to do
 	Uncounted  bool // such a one does not belong to the throughput
 	LatencyPS  int64
-	Phases     metrics.PhaseSet           // that it was in
-	Breakdown  *metrics.Breakdown         // nil: not attributed
-	Trips      *[metrics.NumPhases]uint32 // round trips by phase
+	Phases     metrics.PhaseSet  // that it was in
+	Breakdown  metrics.Breakdown // nil: not attributed
+	Trips      []uint32          // round trips by phase; nil: not counted
 }
 
 // Counts are the numbers of a span of time, all integers.

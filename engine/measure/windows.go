@@ -25,7 +25,7 @@ type Record struct {
 	Latency        result.Latency
 	Merged         result.MergedLatency // without any: the zero value
 	Flight         float32
-	Phases         [metrics.NumPhases]PackedPhase
+	Phases         []PackedPhase // by phase
 	Limit          result.Bottleneck
 	util           []packedUtil    // by resource, in the system's order of names
 	nodes          []float32       // node-major: busiest unit of each resource on each node
@@ -61,6 +61,7 @@ func (r *Ring) Add(rec Record) {
 		r.recs = r.recs[:at+1]
 	}
 	slot := &r.recs[at]
+	rec.Phases = append(slot.Phases[:0], rec.Phases...)
 	rec.util = append(slot.util[:0], rec.util...)
 	rec.nodes = append(slot.nodes[:0], rec.nodes...)
 	rec.DIMMs = append(slot.DIMMs[:0], rec.DIMMs...)
@@ -77,9 +78,9 @@ func (r *Ring) grow(like *Record) {
 		return
 	}
 	recs := make([]Record, keptWindows)
-	utils, nodes, dimms, gauges := written[packedUtil](len(like.util)), written[float32](len(like.nodes)), written[DIMM](len(like.DIMMs)), written[float32](len(like.Gauges))
+	phases, utils, nodes, dimms, gauges := written[PackedPhase](len(like.Phases)), written[packedUtil](len(like.util)), written[float32](len(like.nodes)), written[DIMM](len(like.DIMMs)), written[float32](len(like.Gauges))
 	for i := range recs {
-		recs[i].util, recs[i].nodes, recs[i].DIMMs, recs[i].Gauges = part(utils, i), part(nodes, i), part(dimms, i), part(gauges, i)
+		recs[i].Phases, recs[i].util, recs[i].nodes, recs[i].DIMMs, recs[i].Gauges = part(phases, i), part(utils, i), part(nodes, i), part(dimms, i), part(gauges, i)
 	}
 	copy(recs, r.recs)
 	r.recs = recs[:len(r.recs)]
@@ -154,7 +155,7 @@ func (r *Resources) Window(rec *Record) result.Window {
 		Utilization: map[string]result.Util{},
 	}
 	for _, p := range metrics.Phases() {
-		if x := rec.Phases[p]; x != (PackedPhase{}) {
+		if x := metrics.At(rec.Phases, p); x != (PackedPhase{}) {
 			w.Phases[p.String()] = result.PhaseStat{MeanUS: float64(x.Mean), P50US: float64(x.P50), Share: float64(x.Share), RoundTrips: float64(x.Trips)}
 		}
 	}

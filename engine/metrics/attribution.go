@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -11,8 +12,8 @@ import (
 // with NewPhase; what belongs to none of them is PhaseOther, and Backoff comes between two attempts.
 type Phase uint8
 
-// NumPhases is how many there can be.
-const NumPhases Phase = 16
+// MostPhases is how many a program can have: a PhaseSet has a bit for each.
+const MostPhases = 64
 
 // PhaseInfo is how a phase is named and drawn, by page, notebook, figure and trace alike.
 type PhaseInfo struct {
@@ -47,8 +48,8 @@ func NewPhase(x PhaseInfo) Phase {
 			panic("metrics: another phase is called " + x.Name + " already: choose another name")
 		}
 	}
-	if len(phases) == int(NumPhases) {
-		panic("metrics: no room for phase " + x.Name + ": raise NumPhases")
+	if len(phases) == MostPhases {
+		panic(fmt.Sprintf("metrics: phase %s is one too many: a program has at most %d", x.Name, MostPhases))
 	}
 	phases = append(phases, x)
 	return Phase(len(phases) - 1)
@@ -135,29 +136,67 @@ func (s *Stamp) Total() int64 {
 	return t
 }
 
-// Breakdown is where a transaction's time went, by phase and milestone, in ps.
-type Breakdown [NumPhases][NumMilestones]int64
+// ForPhases makes room for a value of each phase that is known. A phase that becomes known later is of other systems: see At.
+func ForPhases[T any]() []T { return make([]T, len(phases)) }
 
-// Add adds o to b.
-func (b *Breakdown) Add(o *Breakdown) {
-	for p := range o {
-		for m, d := range o[p] {
-			b[p][m] += d
-		}
+// At is a phase's of such values; the zero value where they are older than the phase.
+func At[T any](values []T, p Phase) (v T) {
+	if int(p) < len(values) {
+		v = values[p]
 	}
+	return v
 }
 
-// Phase is the time spent in phase p.
-func (b *Breakdown) Phase(p Phase) int64 {
+// Spent is the time spent at each milestone, in ps.
+type Spent [NumMilestones]int64
+
+// Total is the time spent at all of them.
+func (s *Spent) Total() int64 {
 	var t int64
-	for _, d := range b[p] {
+	for _, d := range s {
 		t += d
 	}
 	return t
 }
 
+// add adds o to s and returns the total of o.
+func (s *Spent) add(o *Spent) int64 {
+	var t int64
+	for m, d := range o {
+		s[m] += d
+		t += d
+	}
+	return t
+}
+
+// Breakdown is where a transaction's time went, by phase and milestone.
+type Breakdown []Spent
+
+// NewBreakdown has room for the phases that are known.
+func NewBreakdown() Breakdown { return ForPhases[Spent]() }
+
+// Add adds o to b, which has as many phases.
+func (b Breakdown) Add(o Breakdown) {
+	for p := range o {
+		b[p].add(&o[p])
+	}
+}
+
+// Clear forgets what was spent in some phases.
+func (b Breakdown) Clear(in PhaseSet) {
+	for ; in != 0; in &= in - 1 {
+		b[in.First()] = Spent{}
+	}
+}
+
+// Phase is the time spent in phase p.
+func (b Breakdown) Phase(p Phase) int64 {
+	s := At(b, p)
+	return s.Total()
+}
+
 // Milestone is the time spent at milestone m, over all phases.
-func (b *Breakdown) Milestone(m Milestone) int64 {
+func (b Breakdown) Milestone(m Milestone) int64 {
 	var t int64
 	for p := range b {
 		t += b[p][m]
@@ -166,22 +205,49 @@ func (b *Breakdown) Milestone(m Milestone) int64 {
 }
 
 // Total is the time of the whole transaction.
-func (b *Breakdown) Total() int64 {
+func (b Breakdown) Total() int64 {
 	var t int64
 	for p := range b {
-		for _, d := range b[p] {
-			t += d
-		}
+		t += b[p].Total()
 	}
 	return t
 }
 
+// PhaseSet has bit p for phase p.
+type PhaseSet uint64
+
+// SetOf is a set of one.
+func SetOf(p Phase) PhaseSet { return 1 << p }
+
+// AllPhases are all that there can be.
+const AllPhases PhaseSet = math.MaxUint64
+
+// Has says whether a phase is in the set.
+func (in PhaseSet) Has(p Phase) bool { return in>>p&1 != 0 }
+
+// First is the first phase of a set that is not empty.
+func (in PhaseSet) First() Phase { return Phase(bits.TrailingZeros64(uint64(in))) }
+
+// below is the part of the set whose phases come before the n-th.
+func (in PhaseSet) below(n int) PhaseSet { return in & (1<<n - 1) }
+
 // Attribution sums breakdowns of many transactions. The zero value is ready.
 type Attribution struct {
-	n          uint64
-	sum        Breakdown
-	roundTrips [NumPhases]uint64
-	hists      [NumPhases]Hist
+	n      uint64
+	phases []phaseSum
+}
+
+type phaseSum struct {
+	spent Spent
+	trips uint64
+	hist  Hist
+}
+
+// fit makes room for as many phases.
+func (a *Attribution) fit(n int) {
+	if n > len(a.phases) {
+		a.phases = append(a.phases, make([]phaseSum, n-len(a.phases))...)
+	}
 }
 
 // PhaseStat is what the transactions of a window spent in one phase.
@@ -195,34 +261,22 @@ type PhaseStat struct {
 }
 
 // Record adds one finished transaction: its breakdown and its round trips by phase.
-func (a *Attribution) Record(b *Breakdown, roundTrips *[NumPhases]uint32) {
-	a.RecordPhases(AllPhases, b, roundTrips)
-}
-
-// PhaseSet has bit p for phase p.
-type PhaseSet uint32
-
-// AllPhases are all of them.
-const AllPhases PhaseSet = 1<<NumPhases - 1
+func (a *Attribution) Record(b Breakdown, trips []uint32) { a.RecordPhases(AllPhases, b, trips) }
 
 // RecordPhases is Record of a transaction that was in these phases only: a
 // breakdown is large, and the rest of it need not be looked at.
-func (a *Attribution) RecordPhases(in PhaseSet, b *Breakdown, roundTrips *[NumPhases]uint32) {
+func (a *Attribution) RecordPhases(in PhaseSet, b Breakdown, trips []uint32) {
 	a.n++
-	for ; in != 0; in &= in - 1 {
-		p := bits.TrailingZeros32(uint32(in))
-		row, sum := &b[p], &a.sum[p]
-		var t int64
-		for m, d := range row {
-			sum[m] += d
-			t += d
+	a.fit(len(b))
+	for in = in.below(len(b)); in != 0; in &= in - 1 {
+		p := in.First()
+		sum := &a.phases[p]
+		if t := sum.spent.add(&b[p]); t > 0 {
+			sum.hist.Coarse = true
+			sum.hist.Record(t)
 		}
-		if t > 0 {
-			a.hists[p].Coarse = true
-			a.hists[p].Record(t)
-		}
-		if roundTrips != nil {
-			a.roundTrips[p] += uint64(roundTrips[p])
+		if trips != nil {
+			sum.trips += uint64(trips[p])
 		}
 	}
 }
@@ -230,20 +284,32 @@ func (a *Attribution) RecordPhases(in PhaseSet, b *Breakdown, roundTrips *[NumPh
 // Count is the number of transactions recorded.
 func (a *Attribution) Count() uint64 { return a.n }
 
+// total is the time of all transactions.
+func (a *Attribution) total() (t int64) {
+	for p := range a.phases {
+		t += a.phases[p].spent.Total()
+	}
+	return t
+}
+
 // Phase summarises one phase; ok is false when no transaction was in it.
 func (a *Attribution) Phase(p Phase) (s PhaseStat, ok bool) {
-	t := a.sum.Phase(p)
-	if t == 0 && a.roundTrips[p] == 0 {
+	if int(p) >= len(a.phases) {
+		return s, false
+	}
+	sum := &a.phases[p]
+	t := sum.spent.Total()
+	if t == 0 && sum.trips == 0 {
 		return s, false
 	}
 	n := float64(a.n)
 	s.MeanUS = float64(t) / n / 1e6
-	s.ComputeUS = float64(a.sum[p][Compute]) / n / 1e6
-	if total := a.sum.Total(); total > 0 {
+	s.ComputeUS = float64(sum.spent[Compute]) / n / 1e6
+	if total := a.total(); total > 0 {
 		s.Share = float64(t) / float64(total)
 	}
-	s.RoundTrips = float64(a.roundTrips[p]) / n
-	if ns, ok := a.hists[p].QuantileNS(0.5); ok {
+	s.RoundTrips = float64(sum.trips) / n
+	if ns, ok := sum.hist.QuantileNS(0.5); ok {
 		s.P50US = float64(ns) / 1e3
 	}
 	return s, true
@@ -251,30 +317,36 @@ func (a *Attribution) Phase(p Phase) (s PhaseStat, ok bool) {
 
 // Share is the part of all time that was spent at milestone m.
 func (a *Attribution) Share(m Milestone) float64 {
-	total := a.sum.Total()
+	total := a.total()
 	if total == 0 {
 		return 0
 	}
-	return float64(a.sum.Milestone(m)) / float64(total)
+	var t int64
+	for p := range a.phases {
+		t += a.phases[p].spent[m]
+	}
+	return float64(t) / float64(total)
 }
 
 // Merge adds what o recorded.
 func (a *Attribution) Merge(o *Attribution) {
 	a.n += o.n
-	a.sum.Add(&o.sum)
-	for p := range a.hists {
-		a.hists[p].Coarse = true
-		a.hists[p].Merge(&o.hists[p])
-		a.roundTrips[p] += o.roundTrips[p]
+	a.fit(len(o.phases))
+	for p := range o.phases {
+		sum, more := &a.phases[p], &o.phases[p]
+		sum.spent.add(&more.spent)
+		sum.trips += more.trips
+		sum.hist.Coarse = true
+		sum.hist.Merge(&more.hist)
 	}
 }
 
 // Reset forgets everything and keeps the memory.
 func (a *Attribution) Reset() {
 	a.n = 0
-	a.sum = Breakdown{}
-	a.roundTrips = [NumPhases]uint64{}
-	for p := range a.hists {
-		a.hists[p].Reset()
+	for p := range a.phases {
+		sum := &a.phases[p]
+		sum.spent, sum.trips = Spent{}, 0
+		sum.hist.Reset()
 	}
 }

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -21,7 +22,7 @@ func TestAttributionAddsUp(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	var total int64
 	for i := range 100 {
-		var b Breakdown
+		b := NewBreakdown()
 		var s Stamp
 		for m := range s {
 			s[m] = rnd.Uint32N(1_000_000)
@@ -35,17 +36,17 @@ func TestAttributionAddsUp(t *testing.T) {
 			t.Fatal("a breakdown is not the sum of its stamps")
 		}
 		total += b.Total()
-		rt := [NumPhases]uint32{}
+		rt := ForPhases[uint32]()
 		rt[testFirst], rt[testSecond] = 3, 1
 		if i < 50 {
-			half.Record(&b, &rt)
+			half.Record(b, rt)
 		} else {
-			a.Record(&b, &rt)
+			a.Record(b, rt)
 		}
 	}
 	a.Merge(&half)
 	sum, mean, shares := 0.0, 0.0, 0.0
-	for p := Phase(0); p < NumPhases; p++ {
+	for _, p := range Phases() {
 		s, ok := a.Phase(p)
 		if ok != (p == testFirst || p == testSecond || p == Backoff) {
 			t.Errorf("phase %s: %v", p, ok)
@@ -383,13 +384,35 @@ func near(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
+// TestPhasesOfLaterParts: what was made before a phase became known has nothing of it, and what is made later has room for it.
+func TestPhasesOfLaterParts(t *testing.T) {
+	old, sums := NewBreakdown(), Attribution{}
+	sums.Record(old, ForPhases[uint32]())
+	var late Phase
+	for i := range 20 { // more than one protocol has
+		late = NewPhase(PhaseInfo{Name: fmt.Sprintf("late %d", i)})
+	}
+	if got := old.Phase(late); got != 0 {
+		t.Errorf("%d ps in a phase that was not known", got)
+	}
+	if _, ok := sums.Phase(late); ok {
+		t.Error("a request was in a phase that was not known")
+	}
+	now := NewBreakdown()
+	now[late][Wire] = 2_000_000
+	sums.Record(now, nil)
+	if s, ok := sums.Phase(late); !ok || s.MeanUS != 1 {
+		t.Errorf("of two requests one was in the phase for 2 µs: %+v, %v", s, ok)
+	}
+}
+
 func BenchmarkAttribution(b *testing.B) {
 	var a Attribution
-	var x Breakdown
+	x := NewBreakdown()
 	for p := range x {
 		x[p][Wire], x[p][Compute] = 1_500_000, 70_000
 	}
 	for b.Loop() {
-		a.Record(&x, nil)
+		a.Record(x, nil)
 	}
 }

@@ -178,7 +178,7 @@ func TestMessagesOfADeferredRequest(t *testing.T) {
 		b := newBed(t, 2, Config{Threads: 1, Coroutines: 1}, fabric.Config{})
 		h := b.holder()
 		var took Time
-		var spent metrics.Breakdown
+		spent := metrics.NewBreakdown()
 		b.cl.Spawn(1, 0, func(c *Co) {
 			c.Phase(all(phaseExecution))
 			start := c.Now()
@@ -189,7 +189,7 @@ func TestMessagesOfADeferredRequest(t *testing.T) {
 			if took = c.Now() - start; len(r.B) != 8 {
 				t.Errorf("%d bytes of reply", len(r.B))
 			}
-			c.TakeBreakdown(&spent)
+			c.TakeBreakdown(spent)
 		})
 		b.run(10 * sim.Microsecond)
 		if len(h.tickets) != 1 || h.tickets[0].From() != (Peer{1, 0, 0}) || len(h.tickets[0].Req()) != 100 || h.tickets[0].Gone() || b.cl.Quiet() {

@@ -35,11 +35,11 @@ func TestPayloadsAreFetchedFromTheCache(t *testing.T) {
 			c.Call(1, 3, make([]byte, 256))
 			c.Wait()
 			c.Write(b.loc(1, 0), make([]byte, 256))
-			var d metrics.Breakdown
-			c.TakeBreakdown(&d)
+			d := metrics.NewBreakdown()
+			c.TakeBreakdown(d)
 			c.Wait()
-			d = metrics.Breakdown{}
-			c.TakeBreakdown(&d)
+			clear(d)
+			c.TakeBreakdown(d)
 			got, want := Time(d[phaseExecution][metrics.Doorbell]), 3*p.PCIe.OneWay.Time()+p.Memory.LLCDMA.Time()
 			least, most := want+bytes(256), want+bytes(256+2*p.PCIe.HeaderReply.Value)+1 // one packet or two
 			if k >= 1900 && (got < least || got > most) {

@@ -360,10 +360,10 @@ func TestGateHoldsAndLetsGo(t *testing.T) {
 func TestBreakdownCoversTheWholeTime(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 2}, fabric.Config{})
 	b.echo(map[uint64]int{})
-	var spent metrics.Breakdown
+	spent := metrics.NewBreakdown()
 	var took Time
 	b.cl.Spawn(0, 0, func(c *Co) {
-		c.TakeBreakdown(&metrics.Breakdown{})
+		c.TakeBreakdown(metrics.NewBreakdown())
 		start := c.Now()
 		c.Phase(all(phaseExecution))
 		c.Read(b.loc(1, 0), 64)
@@ -373,7 +373,7 @@ func TestBreakdownCoversTheWholeTime(t *testing.T) {
 		c.Wait()
 		c.Phase(all(metrics.Backoff))
 		c.Sleep(2 * sim.Microsecond)
-		c.TakeBreakdown(&spent)
+		c.TakeBreakdown(spent)
 		took = c.Now() - start
 	})
 	b.run(100 * sim.Microsecond)

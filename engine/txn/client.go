@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
@@ -33,15 +32,17 @@ type Outcome struct {
 	// the waits by phase. Where Phases is not empty, the other phases' parts are 0.
 	Phases     metrics.PhaseSet
 	Breakdown  metrics.Breakdown
-	RoundTrips [metrics.NumPhases]uint32
+	RoundTrips []uint32
+}
+
+// NewOutcome has room for the phases that are known.
+func NewOutcome() Outcome {
+	return Outcome{Breakdown: metrics.NewBreakdown(), RoundTrips: metrics.ForPhases[uint32]()}
 }
 
 // clear empties the breakdown: it is large, so only what was used.
 func (o *Outcome) clear() {
-	for in := uint32(o.Phases); in != 0; in &= in - 1 {
-		p := bits.TrailingZeros32(in)
-		o.Breakdown[p] = [metrics.NumMilestones]int64{}
-	}
+	o.Breakdown.Clear(o.Phases)
 	o.Phases = 0
 }
 
@@ -57,7 +58,7 @@ type Client struct {
 func (db *DB) Client(c *r2.Co) *Client {
 	cl := &Client{db: db, c: c}
 	db.Cache(c.Machine()) // tables come before clients
-	cl.tx = Tx{db: db, c: c}
+	cl.tx = Tx{db: db, c: c, roundTrips: metrics.ForPhases[uint32]()}
 	cl.tx.readWrite = db.protocol.Session(&cl.tx)
 	cl.tx.run = cl.tx.readWrite
 	cl.tx.killable, _ = cl.tx.readWrite.(Killable)
@@ -129,9 +130,10 @@ func (cl *Client) run(typ uint8, readOnly bool, fresh timestamp.Freshness, body 
 func (tx *Tx) start() {
 	c := tx.c
 	tx.checkBeforeInsert = false
-	tx.attempts, tx.drained, tx.phase, tx.roundTrips = 0, 0, metrics.PhaseOther, [metrics.NumPhases]uint32{}
+	tx.attempts, tx.drained, tx.phase = 0, 0, metrics.PhaseOther
+	clear(tx.roundTrips)
 	c.Phase(metrics.PhaseOther, r2.Mode{})
-	c.TakeBreakdown(&tx.db.idle)
+	c.TakeBreakdown(tx.db.idle)
 	tx.trips = 0
 	tx.begun = c.Now()
 	tx.chooseSession()
@@ -149,7 +151,7 @@ func (tx *Tx) critical() {
 	o := &tx.scratch().out
 	o.clear()
 	o.Phases = tx.c.Phases()
-	tx.c.TakeBreakdown(&o.Breakdown)
+	tx.c.TakeBreakdown(o.Breakdown)
 	tx.trips = 0
 	o.End = tx.c.Now()
 }
@@ -164,7 +166,7 @@ func (tx *Tx) report(err error) {
 	o.Type, o.Co, o.ReadOnly = tx.typ, tx.c.ID(), tx.readOnly
 	o.Committed, o.RolledBack, o.Empty = err == nil, errors.Is(err, ErrRollback), err == nil && tx.empty
 	o.Attempts, o.Begin, o.Last, o.Decision = tx.attempts, tx.begun, tx.since, tx.decision
-	o.RoundTrips = tx.roundTrips
+	copy(o.RoundTrips, tx.roundTrips)
 	f(tx.c.Machine(), tx.c.Thread(), o)
 }
 

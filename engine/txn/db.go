@@ -158,6 +158,10 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 		return nil, errors.New("store is nil: say what makes the tables, such as kv.Kind")
 	}
 	db := &DB{cl: cl, opt: o, servers: o.Servers, log: replication.Single{}, scratch: make([]scratch, cl.Machines()), held: o.Scale.Of(CostHeld, asLong)}
+	db.idle = metrics.NewBreakdown()
+	for m := range db.scratch {
+		db.scratch[m].out = NewOutcome()
+	}
 	cl.OnSpoil(func(m int) { db.scratch[m].out.clear() })
 	protocol, err := o.Config.Open(db)
 	if err != nil {

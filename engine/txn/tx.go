@@ -88,7 +88,7 @@ type Tx struct {
 	drained         int // of them, those that failed in a drain
 	begun, decision r2.Time
 	attemptBegin    r2.Time
-	roundTrips      [metrics.NumPhases]uint32
+	roundTrips      []uint32 // by phase
 }
 
 // Rand is the coroutine's own random stream. A body runs again after an abort,

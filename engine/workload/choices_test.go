@@ -48,7 +48,7 @@ func covering[C any](base C, choices []choice[C]) (out []deployed[C]) {
 }
 
 // optimisations are the choices of the optimisations of some phases.
-func optimisations[C any](opt func(c *C) *[metrics.NumPhases]r2.Mode, phases ...metrics.Phase) (out []choice[C]) {
+func optimisations[C any](opt func(c *C) *[metrics.MostPhases]r2.Mode, phases ...metrics.Phase) (out []choice[C]) {
 	for _, p := range phases {
 		out = append(out,
 			yesOrNo(func(c *C, yes bool) { opt(c)[p].Outstanding = yes }),
@@ -81,7 +81,7 @@ func occChoices() []choice[occ.Config] {
 		yesOrNo(func(c *occ.Config, yes bool) { c.Speculative = yes }),
 		yesOrNo(func(c *occ.Config, yes bool) { c.ChargePerRecord = yes }),
 		yesOrNo(func(c *occ.Config, yes bool) { c.CommitTogether = yes }),
-	}, optimisations(func(c *occ.Config) *[metrics.NumPhases]r2.Mode { return &c.Opt }, phases...)...)
+	}, optimisations(func(c *occ.Config) *[metrics.MostPhases]r2.Mode { return &c.Opt }, phases...)...)
 }
 
 // occConfigs cover the pairs of choices. In make soak they are all combinations of primitives so many times, with optimisations at random.
@@ -111,7 +111,7 @@ func lockerConfigs(seed uint64, times int) (out []deployed[nowait.Config]) {
 			among(resends, func(c *nowait.Config, how replication.Reclaiming) { c.Reclaim = how }),
 			yesOrNo(func(c *nowait.Config, yes bool) { c.CacheEnabled = yes }),
 			yesOrNo(func(c *nowait.Config, yes bool) { c.Speculative = yes }),
-		}, optimisations(func(c *nowait.Config) *[metrics.NumPhases]r2.Mode { return &c.Opt }, txn.Lock, replication.Logging, txn.Commit)...))
+		}, optimisations(func(c *nowait.Config) *[metrics.MostPhases]r2.Mode { return &c.Opt }, txn.Lock, replication.Logging, txn.Commit)...))
 	}
 	rand := stream(seed)
 	for i, c := range lockers() {
@@ -137,7 +137,7 @@ func queueConfigs(seed uint64, times int) (out []deployed[twopl.Config]) {
 				}
 			}),
 			yesOrNo(func(c *twopl.Config, yes bool) { c.Speculative = yes }),
-		}, optimisations(func(c *twopl.Config) *[metrics.NumPhases]r2.Mode { return &c.Opt }, txn.Lock, replication.Logging, txn.Commit)...))
+		}, optimisations(func(c *twopl.Config) *[metrics.MostPhases]r2.Mode { return &c.Opt }, txn.Lock, replication.Logging, txn.Commit)...))
 	}
 	rand := stream(seed)
 	for i, c := range queues() {

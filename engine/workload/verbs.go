@@ -13,7 +13,12 @@ type Verbs struct {
 	// One coroutine at a time reports, and an Outcome is large.
 	out   txn.Outcome
 	idle  metrics.Breakdown // time that belongs to no request
-	waits [metrics.NumPhases]uint32
+	waits []uint32          // of no request, by phase
+}
+
+// NewVerbs reports requests of an environment.
+func NewVerbs(env Env) Verbs {
+	return Verbs{Env: env, out: txn.NewOutcome(), idle: metrics.NewBreakdown(), waits: metrics.ForPhases[uint32]()}
 }
 
 // Begin is where a coroutine may be held, and then its request begins.
@@ -21,8 +26,8 @@ func (v *Verbs) Begin(c *r2.Co, m r2.Mode) (begin r2.Time) {
 	c.Gate()
 	c.Reset()
 	c.Phase(txn.Execution, m)
-	c.TakeBreakdown(&v.idle)
-	c.TakeTrips(&v.waits)
+	c.TakeBreakdown(v.idle)
+	c.TakeTrips(v.waits)
 	begin = c.Now()
 	if f := v.Env.OnBegin; f != nil {
 		f(c.Machine(), c.Thread(), begin)
@@ -50,16 +55,12 @@ func (v *Verbs) end(c *r2.Co, begin r2.Time, typ uint8, failed bool) {
 	o.Type = typ
 	o.Co, o.Committed, o.Failed, o.Attempts, o.Phases = c.ID(), !failed, failed, 1, c.Phases()
 	if o.Phases == 0 { // it took no time
-		o.Phases = 1 << txn.Execution
+		o.Phases = metrics.SetOf(txn.Execution)
 	}
-	for p := range metrics.NumPhases {
-		if o.Phases&(1<<p) != 0 {
-			o.Breakdown[p] = [metrics.NumMilestones]int64{}
-		}
-	}
-	o.RoundTrips = [metrics.NumPhases]uint32{}
-	c.TakeTrips(&o.RoundTrips)
-	c.TakeBreakdown(&o.Breakdown)
+	o.Breakdown.Clear(o.Phases)
+	clear(o.RoundTrips)
+	c.TakeTrips(o.RoundTrips)
+	c.TakeBreakdown(o.Breakdown)
 	o.Begin, o.Last, o.End = begin, begin, c.Now()
 	o.Decision = o.End
 	if f := v.Env.OnDone; f != nil {

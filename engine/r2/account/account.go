@@ -4,7 +4,6 @@ package account
 
 import (
 	"math"
-	"math/bits"
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2/core"
@@ -17,8 +16,8 @@ type Time = core.Time
 type Account struct {
 	w       *core.Core
 	phase   metrics.Phase
-	touched uint32 // bit p: spent[p] is not zero
-	tripped uint32 // bit p: tripsIn[p] is not zero
+	touched metrics.PhaseSet // in which spent is not zero
+	tripped metrics.PhaseSet // in which tripsIn is not zero
 
 	parkedAt  Time
 	runFrom   Time
@@ -26,12 +25,14 @@ type Account struct {
 	slept     Time // of the wait
 	trips     int
 
-	tripsIn [metrics.NumPhases]uint16 // waits by phase, see TakeTrips
+	tripsIn []uint16 // waits by phase, see TakeTrips
 	spent   ledger
 }
 
 // Of is an empty account of a coroutine on a core.
-func Of(w *core.Core) Account { return Account{w: w} }
+func Of(w *core.Core) Account {
+	return Account{w: w, tripsIn: metrics.ForPhases[uint16](), spent: ledger{rows: metrics.ForPhases[row]()}}
+}
 
 // Begin attributes what follows to p.
 func Begin(a *Account, p metrics.Phase) {
@@ -46,7 +47,7 @@ func (a *Account) InPhase() metrics.Phase { return a.phase }
 func (a *Account) charged() {
 	now := a.w.Local
 	if now > a.runFrom {
-		a.touched |= 1 << a.phase
+		a.touched |= metrics.SetOf(a.phase)
 		a.spent.add(a.phase, metrics.Compute, now-a.runFrom)
 		a.runFrom = now
 	}
@@ -55,15 +56,15 @@ func (a *Account) charged() {
 // Phases are those in which it spent time since the last TakeBreakdown.
 func (a *Account) Phases() metrics.PhaseSet {
 	a.charged()
-	return metrics.PhaseSet(a.touched)
+	return a.touched
 }
 
 // TakeBreakdown adds the time spent since the last call to b, by phase and
 // milestone, and returns the round trips waited for.
-func (a *Account) TakeBreakdown(b *metrics.Breakdown) (trips int) {
+func (a *Account) TakeBreakdown(b metrics.Breakdown) (trips int) {
 	a.charged()
 	for t := a.touched; t != 0; t &= t - 1 {
-		p := bits.TrailingZeros32(t)
+		p := t.First()
 		spent, sum := &a.spent.rows[p], &b[p]
 		for m := range sum {
 			sum[m] += Time(spent[m])
@@ -80,9 +81,9 @@ func (a *Account) TakeBreakdown(b *metrics.Breakdown) (trips int) {
 }
 
 // TakeTrips adds the waits since the last call to n, by the phase that they began in, at most 65,535 of one.
-func (a *Account) TakeTrips(n *[metrics.NumPhases]uint32) {
+func (a *Account) TakeTrips(n []uint32) {
 	for t := a.tripped; t != 0; t &= t - 1 {
-		p := bits.TrailingZeros32(t)
+		p := t.First()
 		n[p] += uint32(a.tripsIn[p])
 		a.tripsIn[p] = 0
 	}
@@ -96,7 +97,7 @@ func (a *Account) RoundTrips() int { return a.trips }
 func Trip(a *Account) {
 	a.trips++
 	a.tripsIn[a.phase]++
-	a.tripped |= 1 << a.phase
+	a.tripped |= metrics.SetOf(a.phase)
 }
 
 // Leave ends the coroutine's time on the core.
@@ -115,7 +116,7 @@ func Slept(a *Account, until Time) {
 // core.
 func Woken(a *Account) {
 	a.runFrom = a.w.Local
-	a.touched |= 1 << a.phase
+	a.touched |= metrics.SetOf(a.phase)
 	wait := a.w.Local - a.parkedAt - a.explained
 	if a.slept != 0 {
 		a.spent.add(a.phase, metrics.Asleep, a.slept)
@@ -157,8 +158,8 @@ type row [16]uint32
 // ledger is a metrics.Breakdown in little memory, for thousands of coroutines
 // keep one each.
 type ledger struct {
-	excess *metrics.Breakdown // what is too large for a row; nil: nothing
-	rows   [metrics.NumPhases]row
+	excess metrics.Breakdown // what is too large for a row; nil: nothing
+	rows   []row             // by phase
 }
 
 // addStamp adds all of a stamp, or nothing: false says that a sum is too large.
@@ -184,7 +185,7 @@ func (l *ledger) add(p metrics.Phase, m metrics.Milestone, d Time) {
 		return
 	}
 	if l.excess == nil {
-		l.excess = new(metrics.Breakdown)
+		l.excess = metrics.NewBreakdown()
 	}
 	l.excess[p][m] += d
 }

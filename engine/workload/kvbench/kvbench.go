@@ -108,7 +108,7 @@ func (b *Bench) InFlight() (sum int) {
 
 // Open makes the store.
 func (b *Bench) Open(env workload.Env) (err error) {
-	b.report.Env, b.check.now, b.inFlight = env, env.Cluster.Now, make([]int, env.Cluster.Machines())
+	b.report, b.check.now, b.inFlight = workload.NewVerbs(env), env.Cluster.Now, make([]int, env.Cluster.Machines())
 	b.kv, err = env.OpenKV(store.KVSpec{Name: "kv", Servers: env.ServerCount(), Keys: b.keys, ValueBytes: b.o.ValueBytes, Spare: b.o.Spare, Seed: b.o.Seed, Real: realKeys(b.o.KeyBytes),
 		Value: func(key uint64, value []byte) { put(key, initial, value) }, Recovered: func(m int) { b.check.recovered(m, b.kv.Find) }})
 	if kv, ok := b.kv.(store.Recovering); ok && kv.Recovers() {

@@ -88,7 +88,7 @@ func (w *Script) InFlight() int { return w.inFlight }
 
 // Open makes the store.
 func (w *Script) Open(env workload.Env) (err error) {
-	w.report.Env = env
+	w.report = workload.NewVerbs(env)
 	w.kv, err = env.OpenKV(store.KVSpec{Name: "kv", Servers: env.ServerCount(), Keys: initialKeys(w.script.keys), ValueBytes: w.o.ValueBytes, Spare: spare, Seed: w.o.Seed,
 		Value: func(key uint64, value []byte) { fill(key, initial, value) }})
 	return err

@@ -186,7 +186,7 @@ func (l *Loop) Check() []workload.Invariant { return nil }
 
 // Open registers the regions.
 func (l *Loop) Open(env workload.Env) error {
-	l.env, l.servers, l.report.Env = env, env.ServerCount(), env
+	l.env, l.servers, l.report = env, env.ServerCount(), workload.NewVerbs(env)
 	cl := env.Cluster
 	if cl.Machines() < 2 {
 		return fmt.Errorf("%s on one machine: at least 2, requests go to others", l.Name())

@@ -97,7 +97,7 @@ func (b *Bench) Open(env workload.Env) error {
 	if env.Cluster.Machines() < 2 {
 		return fmt.Errorf("%s on one machine: at least 2, files are on others", Name)
 	}
-	b.env, b.report.Env = env, env
+	b.env, b.report = env, workload.NewVerbs(env)
 	for m := range env.ServerCount() {
 		b.servers = append(b.servers, m)
 	}

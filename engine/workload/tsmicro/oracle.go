@@ -101,7 +101,7 @@ var plain = timestamp.Options{Values: timestamp.Kinds{oracle.GTS, oracle.VTS}.De
 
 // Open makes the oracle, or one for each machine.
 func (w *Asking) Open(env workload.Env) (err error) {
-	w.env, w.report.Env = env, env
+	w.env, w.report = env, workload.NewVerbs(env)
 	if w.opt.Op.Alone() {
 		for m := range env.Cluster.Machines() {
 			l, err := oracle.OpenLocal(env.Cluster, m, w.opt.Scheme)
