@@ -23,7 +23,7 @@ func timeBed(t *testing.T, machines int, drift int64, o *timestamp.Options) (*si
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close(); f.Close() })
-	return s, timestamp.Env{Cluster: cl, Clocks: clocks.New(cl, clocks.Options{DriftNS: drift}), Oracle: -1, Options: func() *timestamp.Options { return o }}
+	return s, timestamp.Env{Cluster: cl, Clocks: clocks.New(cl, clocks.Options{DriftNS: drift}), Options: func() *timestamp.Options { return o }}
 }
 
 // A transaction that begins behind another one's decision has a larger stamp, on whatever machine; a strict snapshot that begins

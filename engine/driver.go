@@ -10,6 +10,7 @@ import (
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/knob"
 	"drtmx/engine/measure"
+	"drtmx/engine/membership"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/replication"
@@ -85,15 +86,10 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, servers := testbed.Machines(v)
-	d := &driver{s: s, bench: bench, ongoing: make([]ongoing, all)}
-	oracle, ok := testbed.Oracle(v)
-	if !ok {
-		oracle = workload.NoOracle
-	}
+	members := testbed.Members(v)
+	d := &driver{s: s, bench: bench, ongoing: make([]ongoing, members.Machines())}
 	env := workload.Env{
-		Oracle:  oracle,
-		Cluster: s.cl, Servers: servers, Txn: experiment.TxnConfig(v, txn.Seen{}), Store: experiment.Stores.Of(v), Schemes: experiment.Schemes, Scale: s.scaling.CostsInCode(v), Recorder: s.rec, Conflicts: &s.conflicts, Log: replication.Choice{Kind: experiment.LogOf(v), Check: v.Text("check") == "full"}, Open: experiment.OpenRate(v) > 0,
+		Cluster: s.cl, Members: members, Txn: experiment.TxnConfig(v, txn.Seen{}), Store: experiment.Stores.Of(v), Schemes: experiment.Schemes, Scale: s.scaling.CostsInCode(v), Recorder: s.rec, Conflicts: &s.conflicts, Log: replication.Choice{Kind: experiment.LogOf(v), Check: v.Text("check") == "full"}, Open: experiment.OpenRate(v) > 0,
 		Ordered: experiment.Ordered.Of(v), Values: v,
 		Indexes: func() (x store.Indexes, err error) {
 			d.indexes, err = experiment.Ordered.Of(v).Indexes(s.cl, v)
@@ -119,7 +115,7 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 	if err := o.look("starting the clients", warmedShare); err != nil {
 		return nil, err
 	}
-	for m, end := testbed.Clients(v); m < end; m++ {
+	for _, m := range members.Of(membership.Client) {
 		for t := range s.cl.Threads(m) {
 			d.clients = append(d.clients, client{m, t})
 		}

@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/profile"
+	"drtmx/engine/membership"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/testbed"
@@ -47,7 +48,7 @@ func newFilesBed(t *testing.T, o octopus.Options, ddio bool) *filesBed {
 	if b.bench, err = octopus.New(o); err != nil {
 		t.Fatal(err)
 	}
-	env := workload.Env{Cluster: b.cl, Servers: 1, OnDone: func(_, _ int, o *txn.Outcome) {
+	env := workload.Env{Cluster: b.cl, Members: membership.New(1, membership.Server).Add(b.cl.Machines()-1, membership.Client), OnDone: func(_, _ int, o *txn.Outcome) {
 		b.done++
 		if o.Breakdown.Total() != o.End-o.Begin {
 			t.Errorf("latency %d, its parts add up to %d", o.End-o.Begin, o.Breakdown.Total())

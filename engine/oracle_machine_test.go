@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/experiment"
+	"drtmx/engine/membership"
 	"drtmx/engine/testbed"
 )
 
@@ -45,7 +46,7 @@ func TestOracleMachine(t *testing.T) {
 				r := mustRun(t, spec)
 				last := len(r.Nodes) - 1
 				all, servers := testbed.Machines(r.Spec)
-				if machine, ok := testbed.Oracle(r.Spec); !ok || machine != last || all != last+1 || servers > last {
+				if machine, ok := testbed.Members(r.Spec).First(membership.Oracle); !ok || machine != last || all != last+1 || servers > last {
 					t.Fatalf("machine %d of %d is the oracle's, %d hold data", machine, all, servers)
 				}
 				if r.Commits == 0 || !r.Checks.Passed() {

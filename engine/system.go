@@ -189,17 +189,9 @@ func lossPPM(v experiment.Knobs) uint32 { return uint32(math.Round(v.Float("faul
 
 func (s *System) describeNodes() {
 	s.res.Table = s.tableName
+	members := testbed.Members(s.values)
 	for m := range s.fab.Machines() {
-		role := "symmetric"
-		if oracle, ok := testbed.Oracle(s.values); ok && m == oracle {
-			role = "oracle"
-		} else if testbed.Asymmetric(s.values) {
-			role = "client"
-			if m < s.values.Int("servers") {
-				role = "server"
-			}
-		}
-		s.res.Nodes = append(s.res.Nodes, result.NodeUtil{Node: m, Type: s.fab.Machine(m).Type.Name, Role: role})
+		s.res.Nodes = append(s.res.Nodes, result.NodeUtil{Node: m, Type: s.fab.Machine(m).Type.Name, Role: members.Roles(m).String()})
 	}
 	s.eachDevice(func(m, socket int, d *nvm.Device) {
 		for i := range d.Config().DIMMs {

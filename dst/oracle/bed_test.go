@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/knob"
+	"drtmx/engine/membership"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/timestamp"
@@ -35,10 +36,8 @@ func newBed(t *testing.T, clients, threads int, fc fabric.Config, set knob.Value
 	if b.cl, err = r2.New(b.s, f, r2.Config{Threads: threads, Coroutines: 8, PerMachine: perMachine(clients, threads)}); err != nil {
 		t.Fatal(err)
 	}
-	b.env = timestamp.Env{Cluster: b.cl, Oracle: clients, Options: func() *timestamp.Options { return &timestamp.Options{Values: b.values} }}
-	for m := range clients {
-		b.env.Clients = append(b.env.Clients, m)
-	}
+	members := membership.New(clients, membership.Symmetric).Add(1, membership.Oracle)
+	b.env = timestamp.Env{Cluster: b.cl, Members: members, Options: func() *timestamp.Options { return &timestamp.Options{Values: b.values} }}
 	t.Cleanup(func() { b.s.Close(); f.Close() })
 	return b
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/membership"
 	"drtmx/engine/r2"
 	"drtmx/engine/timestamp"
 )
@@ -11,6 +12,8 @@ import (
 // client is what the schemes have in common on the machines that run transactions.
 type client struct {
 	env      timestamp.Env
+	oracle   int   // its machine
+	clients  []int // machines that run transactions
 	name     string
 	opt      options
 	requests []*request // by coroutine
@@ -35,15 +38,21 @@ func optionsOf(v knob.Values) options {
 	}
 }
 
-func (o *client) open(name string, words int, fetch func(c *r2.Co, p *timestamp.Point) (uint64, error)) error {
-	cl := o.env.Cluster
-	if o.env.Oracle < 0 {
-		return fmt.Errorf("ts.scheme %s: there is no machine for the timestamp oracle; set oracle=true", name)
+// clientOf reads which machine is the oracle.
+func clientOf(e timestamp.Env, name string) (client, error) {
+	m, ok := e.Members.First(membership.Oracle)
+	if !ok {
+		return client{}, fmt.Errorf("ts.scheme %s: there is no machine for the timestamp oracle; set oracle=true", name)
 	}
-	o.name, o.fetch, o.opt = name, fetch, optionsOf(o.env.Options().Values)
+	return client{env: e, name: name, oracle: m, clients: e.Members.Of(membership.Client)}, nil
+}
+
+func (o *client) open(words int, fetch func(c *r2.Co, p *timestamp.Point) (uint64, error)) error {
+	cl := o.env.Cluster
+	o.fetch, o.opt = fetch, optionsOf(o.env.Options().Values)
 	o.low = make([]low, cl.Machines())
 	o.fetchers = make([]*fetcher, cl.Machines())
-	for _, m := range o.env.Clients {
+	for _, m := range o.clients {
 		f, err := newFetcher(o, m, words)
 		if err != nil {
 			return err
@@ -71,7 +80,7 @@ func (o *client) reserve(reserve bool) {
 		return
 	}
 	o.reserved = reserve
-	for _, m := range o.env.Clients {
+	for _, m := range o.clients {
 		o.env.Cluster.Reserve(m, o.env.Cluster.Threads(m)-1, reserve)
 	}
 }

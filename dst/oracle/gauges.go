@@ -27,8 +27,8 @@ func (o *client) gauges(r *metrics.Readings, n counts, l levels) {
 	r.Add(gQueue, float64(l.queue), 0)
 	r.Add(gLag, float64(l.lag), 0)
 	cl := o.env.Cluster
-	for t := range cl.Threads(o.env.Oracle) {
-		r.Add(gBusiest, float64(cl.BusyPS(o.env.Oracle, t)), float64(cl.Now())) // measured: for how long it may have been busy
+	for t := range cl.Threads(o.oracle) {
+		r.Add(gBusiest, float64(cl.BusyPS(o.oracle, t)), float64(cl.Now())) // measured: for how long it may have been busy
 	}
 }
 

@@ -17,12 +17,15 @@ type gts struct {
 }
 
 func openGTS(e timestamp.Env) (timestamp.Scheme, error) {
-	s := &gts{client: client{env: e}}
-	if err := s.client.open("gts", 1, s.fetch); err != nil {
+	of, err := clientOf(e, "gts")
+	if err != nil {
 		return nil, err
 	}
-	var err error
-	if s.server, err = newGlobal(e.Cluster, e.Oracle); err != nil {
+	s := &gts{client: of}
+	if err := s.client.open(1, s.fetch); err != nil {
+		return nil, err
+	}
+	if s.server, err = newGlobal(e.Cluster, s.oracle); err != nil {
 		return nil, err
 	}
 	s.draw = e.Cluster.Handle("gts.take", s.serveDraw)
@@ -105,7 +108,7 @@ func (s *gts) sendDraw(c *r2.Co, batch []*request) error {
 	defer c.Release(m)
 	req := c.Buf(4)
 	binary.LittleEndian.PutUint32(req.B, uint32(len(batch)))
-	rep, err := call(c, s.env.Oracle, s.draw, req.B)
+	rep, err := call(c, s.oracle, s.draw, req.B)
 	if err != nil {
 		return err
 	}
@@ -133,7 +136,7 @@ func (s *gts) sendInstall(c *r2.Co, batch []*request) error {
 		for i, r := range some {
 			binary.LittleEndian.PutUint64(req[8*i:], r.stamp.Counter())
 		}
-		rep, err := call(c, s.env.Oracle, s.install, req)
+		rep, err := call(c, s.oracle, s.install, req)
 		if err != nil {
 			return err
 		}
@@ -158,7 +161,7 @@ func (s *gts) serveInstall(c *r2.Co, from r2.Peer, req, rep []byte) int {
 func (s *gts) sendPoint(c *r2.Co, batch []*request) error {
 	m := c.Mark()
 	defer c.Release(m)
-	rep, err := call(c, s.env.Oracle, s.point, nil)
+	rep, err := call(c, s.oracle, s.point, nil)
 	if err != nil {
 		return err
 	}

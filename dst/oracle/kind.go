@@ -3,6 +3,7 @@ package oracle
 import (
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
+	"drtmx/engine/membership"
 	"drtmx/engine/testbed"
 	"drtmx/engine/timestamp"
 )
@@ -45,8 +46,7 @@ func vtsClaim(o *timestamp.Options) history.Claim {
 // slotsOf is how many slots a vector has.
 func slotsOf(v knob.Values) int {
 	if v.Bool(compressionKnob) {
-		from, to := testbed.Clients(v)
-		return to - from
+		return len(testbed.Members(v).Of(membership.Client))
 	}
 	_, threads, _ := testbed.ThreadCounts(v)
 	return threads
@@ -126,7 +126,7 @@ func validFetchThread(v knob.Values) error {
 	if !v.Bool(fetchThreadKnob) {
 		return nil
 	}
-	for m, end := testbed.Clients(v); m < end; m++ {
+	for _, m := range testbed.Members(v).Of(membership.Client) {
 		if n := testbed.ThreadsOf(v, m); n < 2 {
 			return knob.Invalid(fetchThreadKnob, true, "set threads=2 or more", "machine %d has %d thread, and transactions need one", m, n)
 		}

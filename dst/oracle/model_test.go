@@ -8,6 +8,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/knob"
+	"drtmx/engine/membership"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/timestamp"
@@ -137,7 +138,7 @@ func (m *model) snapshot(c *r2.Co, session *timestamp.Session, p *timestamp.Poin
 func (m *model) play(us int64, changes ...func()) {
 	m.Helper()
 	stop := false
-	for _, machine := range m.env.Clients {
+	for _, machine := range m.env.Members.Of(membership.Client) {
 		for t := range m.cl.Threads(machine) {
 			for range 4 {
 				m.cl.Spawn(machine, t, func(c *r2.Co) { m.client(c, &stop) })

@@ -36,12 +36,15 @@ type slot struct {
 }
 
 func openVTS(e timestamp.Env) (timestamp.Scheme, error) {
-	s := &vts{client: client{env: e}, known: make([]timestamp.Point, e.Cluster.Machines())}
-	err := errors.Join(s.workers.open(e, "oracle.vts", 1), s.machines.open(e, "oracle.vts.machines", 0))
+	of, err := clientOf(e, "vts")
 	if err != nil {
 		return nil, err
 	}
-	if err := s.client.open("vts", len(s.workers.slots), s.fetch); err != nil {
+	s := &vts{client: of, known: make([]timestamp.Point, e.Cluster.Machines())}
+	if err := errors.Join(s.workers.open(&of, "oracle.vts", 1), s.machines.open(&of, "oracle.vts.machines", 0)); err != nil {
+		return nil, err
+	}
+	if err := s.client.open(len(s.workers.slots), s.fetch); err != nil {
 		return nil, err
 	}
 	s.install = e.Cluster.Handle("vts.install", s.serveInstall)
@@ -52,12 +55,13 @@ func openVTS(e timestamp.Env) (timestamp.Scheme, error) {
 }
 
 // open deals slots to the workers of the machines that run transactions, each their own or one for all of a machine.
-func (l *layout) open(e timestamp.Env, name string, each int) (err error) {
-	l.each, l.first = each, make([]int, e.Cluster.Machines())
-	for _, m := range e.Clients {
+func (l *layout) open(o *client, name string, each int) (err error) {
+	cl := o.env.Cluster
+	l.each, l.first = each, make([]int, cl.Machines())
+	for _, m := range o.clients {
 		l.first[m] = len(l.slots)
-		n := 1 + each*(e.Cluster.Threads(m)-1)
-		at, err := e.Cluster.Mem(m).Alloc(counterMemory(name, n))
+		n := 1 + each*(cl.Threads(m)-1)
+		at, err := cl.Mem(m).Alloc(counterMemory(name, n))
 		if err != nil {
 			return err
 		}
@@ -65,7 +69,7 @@ func (l *layout) open(e timestamp.Env, name string, each int) (err error) {
 			l.slots = append(l.slots, slot{at: at + r2.Addr(t*lineBytes), done: map[uint64]bool{}})
 		}
 	}
-	l.vector, err = newVector(e.Cluster, e.Oracle, name, len(l.slots))
+	l.vector, err = newVector(cl, o.oracle, name, len(l.slots))
 	return err
 }
 
@@ -228,7 +232,7 @@ func (s *vts) sendInstall(c *r2.Co, batch []*request) error {
 		for _, r := range batch[:n] {
 			req = s.encode(req, r)
 		}
-		rep, err := call(c, s.env.Oracle, s.install, req)
+		rep, err := call(c, s.oracle, s.install, req)
 		if err != nil {
 			return err
 		}
@@ -279,7 +283,7 @@ func (s *vts) serveInstall(c *r2.Co, from r2.Peer, req, rep []byte) int {
 func (s *vts) sendPoint(c *r2.Co, batch []*request) error {
 	m := c.Mark()
 	defer c.Release(m)
-	rep, err := call(c, s.env.Oracle, s.point, nil)
+	rep, err := call(c, s.oracle, s.point, nil)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"drtmx/engine/membership"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
@@ -19,6 +20,7 @@ type Table struct {
 	spec      Spec
 	*bucket   // of its hash tables
 	placement Placement
+	copies    membership.Placement
 	layout    record.Layout
 	cl        *r2.Cluster
 	shards    [][]*shard     // by server and socket
@@ -89,7 +91,7 @@ func newTable(cl *r2.Cluster, b *bucket, h record.Header, spec Spec, place Place
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	t := &Table{spec: spec, bucket: b, placement: place, layout: layout, cl: cl, scratch: make([]byte, layout.Bytes())}
+	t := &Table{spec: spec, bucket: b, placement: place, copies: place.Copies(membership.First), layout: layout, cl: cl, scratch: make([]byte, layout.Bytes())}
 	if p, ok := place.Partition.(store.Growing); ok {
 		t.growing = &p
 	}
@@ -130,7 +132,7 @@ func (t *Table) Primary(key uint64) int { return t.placement.Partition.Primary(k
 func (t *Table) Backups() int { return t.placement.Replicas - 1 }
 
 // Backup is the i-th backup of a server's records.
-func (t *Table) Backup(server, i int) int { return t.placement.Copies().Holder(server, 1+i) }
+func (t *Table) Backup(server, i int) int { return t.copies.Holder(server, 1+i) }
 
 func (t *Table) sockets(server int) int { return len(t.shards[server]) }
 

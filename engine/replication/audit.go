@@ -23,21 +23,17 @@ type Row struct {
 
 // Copies say where the copies of records are, and compare them: the part of a Scheme that all have.
 type Copies struct {
-	backups [][]int // by primary
-	other   []byte  // the row of a backup
+	placement membership.Placement
+	other     []byte // the row of a backup
 }
 
 // CopiesOf are those of a scheme with these options.
 func CopiesOf(o Options) Copies {
-	var c Copies
-	for m := range o.Servers {
-		c.backups = append(c.backups, membership.Ring(o.Servers, o.Replicas).Backups(m))
-	}
-	return c
+	return Copies{placement: o.Members.Placement(membership.First, o.Replicas)}
 }
 
 // Backups are the machines that have copies of the records of a primary.
-func (c *Copies) Backups(primary int) []int { return c.backups[primary] }
+func (c *Copies) Backups(primary int) []int { return c.placement.Backups(primary) }
 
 // Audit compares the copies of a record with its row.
 func (c *Copies) Audit(r Row, bad func(text string)) {
@@ -45,7 +41,7 @@ func (c *Copies) Audit(r Row, bad func(text string)) {
 		c.other = make([]byte, len(r.Bytes))
 	}
 	h, other := r.Store.Header(), c.other[:len(r.Bytes)]
-	for _, b := range c.backups[r.Machine] {
+	for _, b := range c.placement.Backups(r.Machine) {
 		if !r.Store.Row(b, r.Key, other) || !bytes.Equal(replicated(h, r.Bytes), replicated(h, other)) {
 			bad(fmt.Sprintf("key %d of table %s has stamp %d on machine %d, %d on its backup %d", r.Key, r.Name, h.StampOf(r.Bytes), r.Machine, h.StampOf(other), b))
 		}

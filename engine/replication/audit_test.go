@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/kv"
+	"drtmx/engine/membership"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
@@ -50,7 +51,7 @@ func TestAudit(t *testing.T) {
 		if x.machine >= 0 {
 			row(x.machine)[x.at] ^= 1
 		}
-		copies, found := replication.CopiesOf(replication.Options{Servers: servers, Replicas: 2}), []string{}
+		copies, found := replication.CopiesOf(replication.Options{Members: membership.New(servers, membership.Server), Replicas: 2}), []string{}
 		copies.Audit(replication.Row{Store: table, Name: "copied", Key: key, Machine: 1, Bytes: row(1)}, func(text string) { found = append(found, text) })
 		if got := strings.Join(found, "; "); got != x.want {
 			t.Errorf("byte %d of machine %d: %q, want %q", x.at, x.machine, got, x.want)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/history"
+	"drtmx/engine/membership"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -81,8 +82,8 @@ type Choice struct {
 // Options are what a scheme is opened with.
 type Options struct {
 	Choice
-	Servers  int // machines 0 to Servers-1 hold records
-	Replicas int // of each record, the primary included; 1: no backups and no logs
+	Members  *membership.Table // says which machines hold records
+	Replicas int               // of each record, the primary included; 1: no backups and no logs
 	// FullNS is the time between two looks at a full log; 0 is DefaultFullNS.
 	FullNS int64
 	Costs  Costs

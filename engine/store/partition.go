@@ -24,12 +24,16 @@ type Partition interface {
 // Placement says where the records of a table live.
 type Placement struct {
 	Partition Partition
-	Replicas  int // copies of each record, the primary included
+	Replicas  int               // copies of each record, the primary included
+	Members   *membership.Table // the machines; nil: the partition's servers, in a ring
 }
 
-// Copies says which machine holds which copy.
-func (p Placement) Copies() membership.Placement {
-	return membership.Ring(p.Partition.Servers(), p.Replicas)
+// Copies says which machine holds which copy in an epoch.
+func (p Placement) Copies(e membership.Epoch) membership.Placement {
+	if p.Members == nil {
+		p.Members = membership.New(p.Partition.Servers(), membership.Server)
+	}
+	return p.Members.Placement(e, p.Replicas)
 }
 
 // Check reports a placement that cannot be.

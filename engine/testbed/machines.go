@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/membership"
 )
 
 // MaxMachines bounds the machines of a cluster.
@@ -12,65 +13,61 @@ const MaxMachines = 64
 // Asymmetric says whether some machines only hold data and the others only run requests.
 func Asymmetric(v knob.Values) bool { return v.Int("servers") > 0 || v.Int("clients") > 0 }
 
-// Machines is the number of machines, servers that of those that hold data. Those with data come first, and the
-// oracle's machine, if there is one, last.
+// Members are the machines and their roles: those with data first, and the oracle's, if there is one, last.
+func Members(v knob.Values) *membership.Table {
+	t := new(membership.Table)
+	if Asymmetric(v) {
+		t.Add(v.Int("servers"), membership.Server).Add(v.Int("clients"), membership.Client)
+	} else {
+		t.Add(v.Int("nodes"), membership.Symmetric)
+	}
+	if v.Bool("oracle") {
+		t.Add(1, membership.Oracle)
+	}
+	return t
+}
+
+// Machines is the number of machines, servers that of those that hold data.
 func Machines(v knob.Values) (all, servers int) {
-	all, servers = v.Int("nodes"), v.Int("nodes")
-	if Asymmetric(v) {
-		all, servers = v.Int("servers")+v.Int("clients"), v.Int("servers")
-	}
-	if v.Bool("oracle") {
-		all++
-	}
-	return all, servers
-}
-
-// Oracle is the machine that holds no data and runs no requests: it answers the others. ok is false where there is none.
-func Oracle(v knob.Values) (machine int, ok bool) {
-	all, _ := Machines(v)
-	return all - 1, v.Bool("oracle")
-}
-
-// Clients are the machines that run requests, the first and the one behind the last.
-func Clients(v knob.Values) (from, to int) {
-	to, servers := Machines(v)
-	if Asymmetric(v) {
-		from = servers
-	}
-	if v.Bool("oracle") {
-		to--
-	}
-	return from, to
+	t := Members(v)
+	return t.Machines(), t.Servers()
 }
 
 // ThreadsOf is the number of worker threads of machine m.
-func ThreadsOf(v knob.Values, m int) int {
-	name := "threads"
-	if oracle, ok := Oracle(v); ok && m == oracle {
-		name = "oracle.threads"
-	} else if Asymmetric(v) {
-		name = "client.threads"
-		if m < v.Int("servers") {
-			name = "server.threads"
-		}
-	}
-	if n := v.Int(name); n > 0 {
+func ThreadsOf(v knob.Values, m int) int { return threadsOf(v, Members(v).Roles(m)) }
+
+// threadsOf is the number of those of a machine with some roles.
+func threadsOf(v knob.Values, r membership.Role) int {
+	if n := v.Int(threadsKnob(r)); n > 0 {
 		return n
 	}
 	return v.Int("threads")
 }
 
+// threadsKnob is the knob that says it, unless it is 0.
+func threadsKnob(r membership.Role) string {
+	switch r {
+	case membership.Server:
+		return "server.threads"
+	case membership.Client:
+		return "client.threads"
+	case membership.Oracle:
+		return "oracle.threads"
+	}
+	return "threads"
+}
+
 // ThreadCounts are all threads of a cluster, those that run transactions, and those with data.
 func ThreadCounts(v knob.Values) (threads, clients, data int) {
-	all, servers := Machines(v)
-	from, to := Clients(v)
-	for m := range all {
-		n := ThreadsOf(v, m)
+	t := Members(v)
+	for m := range t.Machines() {
+		r := t.Roles(m)
+		n := threadsOf(v, r)
 		threads += n
-		if m < servers {
+		if r.Has(membership.Primary) {
 			data += n
 		}
-		if from <= m && m < to {
+		if r.Has(membership.Client) {
 			clients += n
 		}
 	}
@@ -103,17 +100,18 @@ func validMachines(v knob.Values) error {
 }
 
 func validThreads(v knob.Values) error {
-	_, clients := Clients(v)
-	p := Profile(v)
+	members, p := Members(v), Profile(v)
+	clients := members.Of(membership.Client)
+	last := clients[len(clients)-1]
 	type check struct {
 		name    string
 		machine int // that has as many
 	}
-	checks := []check{{"threads", 0}, {"server.threads", 0}, {"client.threads", clients - 1}}
+	checks := []check{{"threads", 0}, {"server.threads", 0}, {"client.threads", last}}
 	if v.Int("client.threads") == 0 {
-		checks = append(checks, check{"threads", clients - 1})
+		checks = append(checks, check{"threads", last})
 	}
-	if oracle, ok := Oracle(v); ok {
+	if oracle, ok := members.First(membership.Oracle); ok {
 		name := "oracle.threads"
 		if v.Int(name) == 0 {
 			name = "threads"

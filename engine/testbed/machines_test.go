@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/membership"
 )
 
 // values are resolved ones of a cluster of four machines of two threads, with some others.
@@ -40,8 +41,9 @@ func TestMachines(t *testing.T) {
 	} {
 		v := values(x.set)
 		all, servers := Machines(v)
-		from, to := Clients(v)
-		oracle, ok := Oracle(v)
+		clients := Members(v).Of(membership.Client)
+		from, to := clients[0], clients[len(clients)-1]+1
+		oracle, ok := Members(v).First(membership.Oracle)
 		if !ok {
 			oracle = -1
 		}

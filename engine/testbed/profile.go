@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/knob"
+	"drtmx/engine/membership"
 )
 
 // ProfileNames are the shipped profiles.
@@ -49,18 +50,14 @@ func NoDoorbells(v knob.Values) string {
 	return NoRDMA(v) + ": each message is a system call"
 }
 
-// NodeType is the type of machine m. In a profile with NVM the servers of an
-// Asymmetric cluster have it and the clients have none, as on the testbed; nor has the oracle.
+// NodeType is the type of machine m. In a profile with NVM the machines with data have it and the others have none, as on the testbed.
 func NodeType(p *profile.Profile, v knob.Values, m int) *profile.NodeType {
 	if p.NVM == nil {
 		return p.NodeTypes[0]
 	}
 	want := 1
-	oracle, ok := Oracle(v)
 	switch {
-	case ok && m == oracle:
-		want = 0
-	case Asymmetric(v) && m >= v.Int("servers"):
+	case !Members(v).Roles(m).Has(membership.Primary):
 		want = 0
 	case v.Text("nvm.generation") == "next":
 		want = 2

@@ -3,6 +3,7 @@ package timestamp
 import (
 	"errors"
 
+	"drtmx/engine/membership"
 	"drtmx/engine/r2"
 	"drtmx/engine/r2/clocks"
 )
@@ -86,7 +87,6 @@ type Tuned interface{ Tune() }
 type Env struct {
 	Cluster *r2.Cluster
 	Clocks  *clocks.Clocks
-	Oracle  int             // its machine; -1: there is none
-	Clients []int           // machines that run transactions
-	Options func() *Options // in force
+	Members *membership.Table // which machines run transactions, and which is an oracle
+	Options func() *Options   // in force
 }

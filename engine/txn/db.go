@@ -8,6 +8,7 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/history/export"
+	"drtmx/engine/membership"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -60,12 +61,9 @@ type Options struct {
 	// Schemes are those of timestamps that may be in force, if records have versions.
 	Schemes timestamp.Kinds
 
-	// Servers hold the data: machines 0 to Servers-1. 0 means all machines, the
-	// symmetric model of §4.3; fewer leaves the others to clients alone.
-	Servers int
-
-	// Oracle is a machine that holds no data and runs no clients, for schemes of timestamps. 0 means none.
-	Oracle int
+	// Members says which machines hold the data, run transactions and serve timestamps. nil means that all
+	// machines hold data and run transactions, the symmetric model of §4.3.
+	Members *membership.Table
 
 	// Costs of the workload's handlers.
 	Costs Costs
@@ -148,16 +146,17 @@ type historyOf struct {
 
 // Open prepares the cluster's machines. Tables follow by AddTable.
 func Open(cl *r2.Cluster, o Options) (*DB, error) {
-	if o.Servers == 0 {
-		o.Servers = cl.Machines()
+	if o.Members == nil {
+		o.Members = membership.New(cl.Machines(), membership.Symmetric)
 	}
-	if o.Servers < 1 || o.Servers > cl.Machines() {
-		return nil, fmt.Errorf("servers %d: from 1 to the number of machines, %d", o.Servers, cl.Machines())
+	servers := o.Members.Servers()
+	if servers < 1 || o.Members.Machines() != cl.Machines() {
+		return nil, fmt.Errorf("%d of %d members hold data, the cluster has %d machines: give each machine its roles, one at least holds data", servers, o.Members.Machines(), cl.Machines())
 	}
 	if o.Store == nil {
 		return nil, errors.New("store is nil: say what makes the tables, such as kv.Kind")
 	}
-	db := &DB{cl: cl, opt: o, servers: o.Servers, log: replication.Single{}, scratch: make([]scratch, cl.Machines()), held: o.Scale.Of(CostHeld, asLong)}
+	db := &DB{cl: cl, opt: o, servers: servers, log: replication.Single{}, scratch: make([]scratch, cl.Machines()), held: o.Scale.Of(CostHeld, asLong)}
 	db.idle = metrics.NewBreakdown()
 	for m := range db.scratch {
 		db.scratch[m].out = NewOutcome()
@@ -199,7 +198,7 @@ func (db *DB) AddTable(spec store.Spec, p store.Partition) (store.Table, error) 
 	if p.Servers() != db.servers {
 		return nil, fmt.Errorf("table %s: partitioned over %d servers, there are %d", spec.Name, p.Servers(), db.servers)
 	}
-	made, err := db.opt.Store.Make(db.cl, spec, db.protocol.Header(), store.Placement{Partition: p, Replicas: db.common.Replicas})
+	made, err := db.opt.Store.Make(db.cl, spec, db.protocol.Header(), store.Placement{Partition: p, Replicas: db.common.Replicas, Members: db.opt.Members})
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
@@ -360,7 +359,7 @@ func (db *DB) OpenLog(o replication.Options) (replication.Scheme, error) {
 	if k := db.opt.Log.Kind; k.InPlace != o.InPlace {
 		return nil, fmt.Errorf("log %s writes records %s, and the protocol %s: take a log that both allow", k.Name, inPlace[k.InPlace], inPlace[o.InPlace])
 	}
-	o.Choice, o.Servers, o.Note = db.opt.Log, db.servers, db.Note
+	o.Choice, o.Members, o.Note = db.opt.Log, db.opt.Members, db.Note
 	o.Store = func(table uint8) store.Table { return db.tables[table].Store }
 	log, err := db.opt.Log.Kind.Open(db.cl, o)
 	if err == nil {
@@ -400,10 +399,5 @@ func (db *DB) Table(id uint8) store.Table {
 	return nil
 }
 
-// Oracle is the machine of Options.Oracle, -1 if there is none.
-func (db *DB) Oracle() int {
-	if db.opt.Oracle == 0 {
-		return -1
-	}
-	return db.opt.Oracle
-}
+// Members says what the machines are there for.
+func (db *DB) Members() *membership.Table { return db.opt.Members }

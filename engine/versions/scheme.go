@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"drtmx/engine/membership"
 	"drtmx/engine/r2"
 	"drtmx/engine/timestamp"
 )
@@ -49,7 +50,7 @@ func (s *Store) open(name string) (opened, error) {
 	switch {
 	case k == nil:
 		return opened{}, fmt.Errorf("it is not one of the schemes of this database, %v", s.db.Options().Schemes.Names())
-	case k.Traits(s.opt.Values).Oracle && e.Oracle < 0:
+	case k.Traits(s.opt.Values).Oracle && len(e.Members.Of(membership.Oracle)) == 0:
 		return opened{}, errors.New("no machine is its oracle: set oracle=true, and reset")
 	}
 	scheme, err := k.Open(e)
@@ -60,20 +61,9 @@ func (s *Store) open(name string) (opened, error) {
 	return x, err
 }
 
-// env is what the roles of the machines let a scheme have.
+// env is what a scheme is opened on.
 func (s *Store) env() timestamp.Env {
-	e := timestamp.Env{Cluster: s.cl, Clocks: s.clocks, Oracle: s.db.Oracle(), Options: func() *timestamp.Options { return &s.opt }}
-	from, to := 0, s.cl.Machines()
-	if e.Oracle >= 0 {
-		to = e.Oracle
-	}
-	if s.db.Servers() < to {
-		from = s.db.Servers()
-	}
-	for m := from; m < to; m++ {
-		e.Clients = append(e.Clients, m)
-	}
-	return e
+	return timestamp.Env{Cluster: s.cl, Clocks: s.clocks, Members: s.db.Members(), Options: func() *timestamp.Options { return &s.opt }}
 }
 
 // Changes says that options give versions other stamps, which needs a drain and Restamp: by another scheme, or as the one in force says.

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
+	"drtmx/engine/membership"
 	"drtmx/engine/r2"
 	"drtmx/engine/replication"
 	"drtmx/engine/store"
@@ -15,8 +16,7 @@ import (
 // Env is what a workload is opened in.
 type Env struct {
 	Cluster *r2.Cluster
-	Servers int // machines 0 to Servers-1 hold data; 0 means all but the oracle's
-	Oracle  int // machine that holds no data and runs no clients: the last one; NoOracle means none
+	Members *membership.Table // what the machines are there for; nil: all hold data and run clients
 
 	// Txn configures workloads that run transactions. Their handler costs are
 	// the workload's own.
@@ -41,40 +41,27 @@ type Env struct {
 	OnSnapshotRead func(staleness r2.Time) // likewise
 }
 
-// NoOracle is Env.Oracle of a cluster without one.
-const NoOracle = 0
-
-// Machines are those that hold data or run clients.
-func (e Env) Machines() int {
-	if e.Oracle != NoOracle {
-		return e.Oracle
+// Machines says what they are there for.
+func (e Env) Machines() *membership.Table {
+	if e.Members == nil {
+		return membership.New(e.Cluster.Machines(), membership.Symmetric)
 	}
-	return e.Cluster.Machines()
+	return e.Members
 }
 
-// ServerCount is Servers, or all machines.
-func (e Env) ServerCount() int {
-	if e.Servers == 0 {
-		return e.Machines()
-	}
-	return e.Servers
-}
+// ServerCount is the number of those that hold data.
+func (e Env) ServerCount() int { return e.Machines().Servers() }
 
 // Symmetric says that each machine that holds data runs clients too.
-func (e Env) Symmetric() bool { return e.ServerCount() == e.Machines() }
+func (e Env) Symmetric() bool { return e.Machines().Roles(0).Has(membership.Client) }
 
-// Clients are the machines that run clients, the first and the one behind the last.
-func (e Env) Clients() (from, to int) {
-	if !e.Symmetric() {
-		from = e.ServerCount()
-	}
-	return from, e.Machines()
-}
+// Clients are the machines that run clients.
+func (e Env) Clients() []int { return e.Machines().Of(membership.Client) }
 
 // OpenDB opens the database of a transactional workload.
 func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
 	return txn.Open(e.Cluster, txn.Options{
-		Config: e.Txn, Store: e.Store, Schemes: e.Schemes, Servers: e.ServerCount(), Oracle: e.Oracle, Costs: costs.Payloads(e.Values), Log: e.Log, Scale: e.Scale,
+		Config: e.Txn, Store: e.Store, Schemes: e.Schemes, Members: e.Machines(), Costs: costs.Payloads(e.Values), Log: e.Log, Scale: e.Scale,
 		Recorder: e.Recorder, Conflicts: e.Conflicts, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort, OnSnapshotRead: e.OnSnapshotRead,
 	})
 }

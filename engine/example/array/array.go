@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/membership"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
@@ -29,10 +30,11 @@ func (kind) Make(cl *r2.Cluster, s store.Spec, h record.Header, p store.Placemen
 		return nil, err
 	}
 	t := &Table{spec: s, cl: cl, layout: layout, placement: p}
+	holders := p.Copies(membership.First)
 	for m := range p.Partition.Servers() {
 		var copies []region
 		for i := range p.Replicas {
-			r, err := t.allocate(m, p.Copies().Holder(m, i))
+			r, err := t.allocate(m, holders.Holder(m, i))
 			if err != nil {
 				return nil, fmt.Errorf("table %s: %w", s.Name, err)
 			}

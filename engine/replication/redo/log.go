@@ -84,7 +84,7 @@ func (l *Logs) openRings() error {
 	for m := range cl.Machines() {
 		list := make([]source, cl.Threads(m))
 		for t := range list {
-			for range l.opt.Servers {
+			for range l.opt.Members.Servers() {
 				list[t].rings = append(list[t].rings, l.rings.NewRing())
 			}
 		}
@@ -94,7 +94,7 @@ func (l *Logs) openRings() error {
 	if l.opt.Replicas == 1 {
 		return nil
 	}
-	for m := range l.opt.Servers {
+	for m := range l.opt.Members.Servers() {
 		if cl.Threads(m) == 0 {
 			return fmt.Errorf("machine %d has no threads, which would apply redo logs: use undo logs, or replicas=1", m)
 		}

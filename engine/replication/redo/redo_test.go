@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
+	"drtmx/engine/membership"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -56,7 +57,7 @@ func newBed(t *testing.T, hw fabric.Config, r r2.Config, o replication.Options) 
 		t.Fatal(err)
 	}
 	b.table = table.(*kv.Table)
-	o.Servers = machines
+	o.Members = membership.New(machines, membership.Symmetric)
 	o.Store = func(uint8) store.Table { return b.table }
 	o.Note = func(a history.Anomaly) { b.notes = append(b.notes, a.Text) }
 	if b.logs, err = openLogs(b.cl, o); err != nil {

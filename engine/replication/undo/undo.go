@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric/host"
-	"drtmx/engine/membership"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -26,7 +25,6 @@ type Logs struct {
 	replication.Copies
 	cl      *r2.Cluster
 	opt     replication.Options
-	ring    membership.Placement
 	memory  []host.MR // by machine
 	slots   int       // of a thread
 	threads int       // most of any machine
@@ -38,12 +36,12 @@ func open(cl *r2.Cluster, o replication.Options) (replication.Scheme, error) {
 	if o.Bytes == 0 {
 		o.Bytes = record.MaxEntryBytes
 	}
-	l := &Logs{Copies: replication.CopiesOf(o), cl: cl, opt: o, ring: membership.Ring(o.Servers, o.Replicas), slots: cl.Coroutines()}
+	l := &Logs{Copies: replication.CopiesOf(o), cl: cl, opt: o, slots: cl.Coroutines()}
 	for m := range cl.Machines() {
 		l.threads = max(l.threads, cl.Threads(m))
 	}
 	bytes := uint64(cl.Machines()*l.threads*l.slots) * o.Bytes
-	for m := range o.Servers {
+	for m := range o.Members.Servers() {
 		a, err := cl.Mem(m).Alloc(host.Alloc{Name: "txn.undo", Bytes: bytes, NVM: cl.Fabric().Machine(m).Type.NVMGeneration.Int() > 0})
 		if err != nil {
 			return nil, fmt.Errorf("undo logs of machine %d: %w", m, err)
@@ -104,8 +102,9 @@ func (w *Writer) Begin(replication.Reclaiming) {
 func (w *Writer) Add(primary int, u record.Update) int {
 	w.changes = append(w.changes, change{Update: u, primary: primary})
 	w.bytes += record.UpdateBytes(len(u.Value))
-	for i := range w.l.opt.Replicas {
-		w.to(w.l.ring.Holder(primary, i))
+	w.to(primary)
+	for _, m := range w.l.Backups(primary) {
+		w.to(m)
 	}
 	return len(w.changes) - 1
 }
@@ -202,12 +201,12 @@ func (w *Writer) writeCopies(x *change, b []byte) error {
 	at := x.at.Loc
 	for i := range w.l.opt.Replicas {
 		if i > 0 {
-			m, ok := store.Mirrored(nil), false
+			m, backup, ok := store.Mirrored(nil), w.l.Backups(x.primary)[i-1], false
 			if m, ok = w.l.opt.Store(x.Table).(store.Mirrored); ok {
-				at, ok = m.CopyAt(w.l.ring.Holder(x.primary, i), x.Key, x.at.Ref)
+				at, ok = m.CopyAt(backup, x.Key, x.at.Ref)
 			}
 			if !ok {
-				return fmt.Errorf("undo logs: the store does not tell where machine %d has its copy of key %d", w.l.ring.Holder(x.primary, i), x.Key)
+				return fmt.Errorf("undo logs: the store does not tell where machine %d has its copy of key %d", backup, x.Key)
 			}
 		}
 		to := at

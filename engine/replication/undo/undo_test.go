@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
+	"drtmx/engine/membership"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -44,7 +45,11 @@ func newBed(t *testing.T) *bed {
 		b.s.Close()
 		f.Close()
 	})
-	if b.cl, err = r2.New(b.s, f, r2.Config{PerMachine: []int{0, 0, 0, 1}}); err != nil {
+	members, threads := membership.New(servers, membership.Server|membership.Memory).Add(1, membership.Client), make([]int, servers+1)
+	for _, m := range members.Of(membership.Client) {
+		threads[m] = 1
+	}
+	if b.cl, err = r2.New(b.s, f, r2.Config{PerMachine: threads}); err != nil {
 		t.Fatal(err)
 	}
 	table, err := kv.Kind.Make(b.cl, store.Spec{ID: tableID, Name: "copied", ValueBytes: 16, Fixed: true}, record.LockSeq, store.Placement{Partition: store.Stripes(servers, keys), Replicas: 2})
@@ -53,7 +58,7 @@ func newBed(t *testing.T) *bed {
 	}
 	b.table = table.(*kv.Table)
 	logs, err := open(b.cl, replication.Options{
-		Choice: replication.Choice{Check: true}, Servers: servers, Replicas: 2, Header: record.LockSeq,
+		Choice: replication.Choice{Check: true}, Members: members, Replicas: 2, Header: record.LockSeq,
 		Store: func(uint8) store.Table { return table },
 		Note:  func(a history.Anomaly) { b.notes = append(b.notes, a.Text) },
 	})

@@ -26,6 +26,7 @@ import (
 	"drtmx/engine/replication/redo"
 	"drtmx/engine/sim"
 	"drtmx/engine/store"
+	"drtmx/engine/testbed"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
@@ -216,10 +217,8 @@ func (s *script) open(args []string) string {
 	scheme, asked := options["scheme"], options["oracle"] == "true"
 	delete(options, "scheme")
 	delete(options, "oracle")
-	values, all := switches(machines, asked, options), machines
-	if asked {
-		all++
-	}
+	values := switches(machines, asked, options)
+	members := testbed.Members(values)
 	cfg, err := s.p.Config(options)
 	if err != nil {
 		s.t.Fatal(err)
@@ -232,7 +231,7 @@ func (s *script) open(args []string) string {
 		s.t.Fatal(err)
 	}
 	s.s = sim.New(sim.Options{Seed: 1})
-	if s.f, err = fabric.New(s.s, fabric.Config{Profile: profile, Machines: all, TornReads: true}); err != nil {
+	if s.f, err = fabric.New(s.s, fabric.Config{Profile: profile, Machines: members.Machines(), TornReads: true}); err != nil {
 		s.t.Fatal(err)
 	}
 	if s.cl, err = r2.New(s.s, s.f, r2.Config{Threads: 1, Coroutines: scriptSeats}); err != nil {
@@ -240,10 +239,7 @@ func (s *script) open(args []string) string {
 	}
 	s.rec = history.New(history.Options{})
 	s.watch = watch{held: map[uint32]string{}, stamps: map[uint32]timestamp.Stamp{}, points: map[uint32][]uint64{}, last: map[string]uint32{}}
-	o := txn.Options{Config: cfg, Store: kv.Kind, Schemes: s.watch.over(), Servers: machines, Recorder: s.rec, Log: replication.Choice{Kind: redo.Kind, Check: true}, OnDone: s.ended}
-	if asked {
-		o.Oracle = machines
-	}
+	o := txn.Options{Config: cfg, Store: kv.Kind, Schemes: s.watch.over(), Members: members, Recorder: s.rec, Log: replication.Choice{Kind: redo.Kind, Check: true}, OnDone: s.ended}
 	if s.db, err = txn.Open(s.cl, o); err != nil {
 		return err.Error() + "\n"
 	}

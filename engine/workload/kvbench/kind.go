@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/membership"
 	"drtmx/engine/r2"
 	"drtmx/engine/testbed"
 	"drtmx/engine/workload"
@@ -205,7 +206,7 @@ func validRate(v knob.Values, m mix) error {
 	if rate == 0 {
 		return nil
 	}
-	if from, to := testbed.Clients(v); to-from < 2 {
+	if len(testbed.Members(v).Of(membership.Client)) < 2 {
 		return knob.Invalid("workload.insert_rate", rate, "set clients=2 or more, or workload.insert_rate=0", "one machine inserts and nothing else, and there is no other that runs clients")
 	}
 	for typ, weight := range m {

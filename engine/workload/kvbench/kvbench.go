@@ -44,6 +44,7 @@ type Bench struct {
 	check    *checker
 	report   workload.Verbs
 	inFlight []int   // by machine
+	pacer    int     // the machine that inserts, where it does at a rate: the last with clients
 	turn     r2.Time // of the next INSERT, where they come at a rate
 }
 
@@ -109,6 +110,8 @@ func (b *Bench) InFlight() (sum int) {
 // Open makes the store.
 func (b *Bench) Open(env workload.Env) (err error) {
 	b.report, b.check.now, b.inFlight = workload.NewVerbs(env), env.Cluster.Now, make([]int, env.Cluster.Machines())
+	clients := env.Clients()
+	b.pacer = clients[len(clients)-1]
 	b.kv, err = env.OpenKV(store.KVSpec{Name: "kv", Servers: env.ServerCount(), Keys: b.keys, ValueBytes: b.o.ValueBytes, Spare: b.o.Spare, Seed: b.o.Seed, Real: realKeys(b.o.KeyBytes),
 		Value: func(key uint64, value []byte) { put(key, initial, value) }, Recovered: func(m int) { b.check.recovered(m, b.kv.Find) }})
 	if kv, ok := b.kv.(store.Recovering); ok && kv.Recovers() {

@@ -63,7 +63,7 @@ func (r *runner) Next() error {
 
 // paces says that a machine is the one that inserts at a rate.
 func (b *Bench) paces(machine int) bool {
-	return b.o.InsertRate > 0 && machine == b.report.Env.Machines()-1
+	return b.o.InsertRate > 0 && machine == b.pacer
 }
 
 // longestNap is how long a client sleeps before it looks again whether it is to go on: a drain waits for it.

@@ -32,7 +32,7 @@ func (w *Script) Runner(c *r2.Co) workload.Runner {
 // clientIndex is the number of a coroutine among the clients.
 func (w *Script) clientIndex(c *r2.Co) (n int) {
 	cl, threads := c.Cluster(), 0
-	for m, end := w.report.Env.Clients(); m < end; m++ {
+	for _, m := range w.report.Env.Clients() {
 		threads += cl.Threads(m)
 		n += min(cl.Threads(m), c.Thread())
 		if m < c.Machine() && cl.Threads(m) > c.Thread() {

@@ -45,16 +45,15 @@ type Options struct {
 
 // Script is the workload.
 type Script struct {
-	list   []transaction // those of the first client first
-	ends   []int         // by client: where its transactions end in list
-	opt    Options
-	db     *txn.DB
-	table  store.Table
-	first  int               // machine with clients
-	behind int               // the last of them
-	counts map[uint64]uint64 // by key: transactions that committed and wrote it
-	torn   int               // values with parts of two versions, in transactions that committed
-	ended  int               // transactions
+	list    []transaction // those of the first client first
+	ends    []int         // by client: where its transactions end in list
+	opt     Options
+	db      *txn.DB
+	table   store.Table
+	clients []int             // machines that have some
+	counts  map[uint64]uint64 // by key: transactions that committed and wrote it
+	torn    int               // values with parts of two versions, in transactions that committed
+	ended   int               // transactions
 }
 
 // New checks the options.
@@ -104,7 +103,7 @@ func (w *Script) Open(env workload.Env) (err error) {
 	if w.db, err = env.OpenDB(txn.Costs{}); err != nil {
 		return err
 	}
-	w.first, w.behind = env.Clients()
+	w.clients = env.Clients()
 	spec := store.Spec{
 		ID: Table, Name: "record", ValueBytes: w.opt.ValueBytes, Aligned: w.opt.ValueBytes > record.LineBytes-record.HeaderBytes,
 		Init: func(uint64, []byte) {}, Seed: w.opt.Seed,
@@ -186,7 +185,7 @@ func (w *Script) Runner(c *r2.Co) workload.Runner {
 	r := &runner{w: w, client: w.db.Client(c)}
 	cl := c.Cluster()
 	number, threads := 0, 0
-	for m := w.first; m < w.behind; m++ {
+	for _, m := range w.clients {
 		if m == c.Machine() {
 			number = threads + c.Thread()
 		}

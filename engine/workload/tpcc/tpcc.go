@@ -98,7 +98,7 @@ type Bench struct {
 
 	servers        int
 	symmetric      bool   // every machine with terminals holds warehouses
-	clients        int    // behind the last machine with terminals
+	clients        []int  // machines with terminals
 	sockets        uint64 // of a server, the fewest
 	perServer      uint64 // warehouses
 	warehouses     uint64
@@ -184,7 +184,7 @@ func (b *Bench) DB() *txn.DB { return b.db }
 func (b *Bench) Open(env workload.Env) (err error) {
 	b.servers = env.ServerCount()
 	b.symmetric = env.Symmetric()
-	_, b.clients = env.Clients()
+	b.clients = env.Clients()
 	b.perServer, b.sockets = uint64(b.opt.Warehouses), uint64(len(env.Cluster.Fabric().Machine(0).NICs))
 	for m := range b.servers {
 		b.sockets = min(b.sockets, uint64(len(env.Cluster.Fabric().Machine(m).NICs)))
@@ -315,7 +315,7 @@ func (b *Bench) homes(c *r2.Co) []uint64 {
 		// Clients without warehouses share all of them.
 		first, n = 0, b.warehouses
 		thread, threads = 0, 0
-		for m := b.servers; m < b.clients; m++ {
+		for _, m := range b.clients {
 			if m < c.Machine() {
 				thread += uint64(cl.Threads(m))
 			}

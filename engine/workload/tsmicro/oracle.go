@@ -112,11 +112,7 @@ func (w *Asking) Open(env workload.Env) (err error) {
 		}
 		return nil
 	}
-	e := timestamp.Env{Cluster: env.Cluster, Oracle: env.Oracle, Options: func() *timestamp.Options { return &plain }}
-	for m, end := env.Clients(); m < end; m++ {
-		e.Clients = append(e.Clients, m)
-	}
-	w.scheme, err = kindOf(w.opt.Scheme).Open(e)
+	w.scheme, err = kindOf(w.opt.Scheme).Open(timestamp.Env{Cluster: env.Cluster, Members: env.Machines(), Options: func() *timestamp.Options { return &plain }})
 	return err
 }
 

@@ -3,6 +3,7 @@ package tsmicro
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
@@ -106,10 +107,10 @@ func (w *Bench) Open(env workload.Env) (err error) {
 		return err
 	}
 	w.servers = uint64(env.ServerCount())
-	threads, from := uint64(0), 0
-	from, w.behind = env.Clients()
+	clients, threads := env.Clients(), uint64(0)
+	w.behind = clients[len(clients)-1] + 1
 	for m := range env.Cluster.Machines() {
-		if w.threads = append(w.threads, threads); from <= m && m < w.behind {
+		if w.threads = append(w.threads, threads); slices.Contains(clients, m) {
 			threads += uint64(env.Cluster.Threads(m))
 		}
 	}

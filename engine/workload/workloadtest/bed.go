@@ -12,6 +12,7 @@ import (
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/kv/ordered"
+	"drtmx/engine/membership"
 	"drtmx/engine/r2"
 	"drtmx/engine/replication"
 	"drtmx/engine/replication/redo"
@@ -124,11 +125,20 @@ func (o *Setup) schemes() timestamp.Kinds {
 	return timestamp.Kinds{dst.DST, dst.TrueTime, oracle.GTS, oracle.VTS}
 }
 
-func (b *Bed) open(t testing.TB, o Setup) error {
-	asked, all := workload.NoOracle, o.Machines
-	if o.Oracle {
-		asked, all = o.Machines, o.Machines+1
+// members are the machines: all have records and run clients, or the first ones have records and the others run clients.
+func (o *Setup) members() *membership.Table {
+	t := membership.New(o.Machines, membership.Symmetric)
+	if o.Servers > 0 && o.Servers < o.Machines {
+		t = membership.New(o.Servers, membership.Server).Add(o.Machines-o.Servers, membership.Client)
 	}
+	if o.Oracle {
+		t.Add(1, membership.Oracle)
+	}
+	return t
+}
+
+func (b *Bed) open(t testing.TB, o Setup) error {
+	members := o.members()
 	profile, err := profile.Load("val")
 	if err != nil {
 		return err
@@ -136,7 +146,7 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 	if o.Hardware != nil {
 		o.Hardware(profile)
 	}
-	b.Fabric, err = fabric.New(b.Sim, fabric.Config{Profile: profile, Machines: all, TornReads: true, LossPPM: o.LossPPM})
+	b.Fabric, err = fabric.New(b.Sim, fabric.Config{Profile: profile, Machines: members.Machines(), TornReads: true, LossPPM: o.LossPPM})
 	if err != nil {
 		return err
 	}
@@ -152,7 +162,7 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 		o.Store = kv.Kind
 	}
 	err = b.bench.Open(workload.Env{
-		Cluster: b.Cluster, Servers: o.Servers, Oracle: asked, Txn: o.Txn, Store: o.Store, Schemes: o.schemes(), Recorder: b.rec, Log: replication.Choice{Kind: redo.Kind, Bytes: o.RingBytes, Check: o.Mode == history.Full},
+		Cluster: b.Cluster, Members: members, Txn: o.Txn, Store: o.Store, Schemes: o.schemes(), Recorder: b.rec, Log: replication.Choice{Kind: redo.Kind, Bytes: o.RingBytes, Check: o.Mode == history.Full},
 		Indexes: func() (store.Indexes, error) { return o.Indexes(b.Cluster), nil },
 		OnDone:  b.done, OnAbort: func(uint8) { b.Aborts++ },
 	})
@@ -162,7 +172,7 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 	if err := b.bench.Warm(nil); err != nil {
 		return err
 	}
-	for m := o.Servers % o.Machines; m < o.Machines; m++ { // clients without data, if there are any
+	for _, m := range members.Of(membership.Client) {
 		for thread := range o.Threads {
 			for range o.Coroutines {
 				b.running++
