@@ -39,7 +39,7 @@ func (s *System) RecordHistory(file string, out io.Writer) error {
 	}
 	w := export.New(out, export.Options{Form: form, TypeName: s.typeName, Initial: records.InitialSeq})
 	s.recording = &recording{HistoryStat: result.HistoryStat{File: file}, w: w}
-	s.load.db.SetHistory(w)
+	s.load.db.Book().ExportTo(w)
 	return nil
 }
 
@@ -49,7 +49,7 @@ func (s *System) EndHistory() {
 	if r == nil || r.w == nil {
 		return
 	}
-	s.load.db.SetHistory(nil)
+	s.load.db.Book().ExportTo(nil)
 	r.Attempts = r.w.Attempts()
 	if err := r.w.Close(); err != nil {
 		r.Error = FirstLine(err)

@@ -5,6 +5,7 @@ import (
 	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/txn/audit"
 	"drtmx/engine/wire"
 )
 
@@ -38,7 +39,7 @@ func (a *Access) NextStamp(had uint64, versions bool) (next uint64) {
 		return 0
 	case a.Delete && !versions:
 		next, _ = record.Freed(had)
-		a.Next = txn.DeletedVersion(a.Version)
+		a.Next = audit.DeletedVersion(a.Version)
 		return next
 	case a.Delete:
 		next = record.Entomb(had)
@@ -47,7 +48,7 @@ func (a *Access) NextStamp(had uint64, versions bool) (next uint64) {
 	default:
 		next = record.Next(had)
 	}
-	a.Next = txn.UpdatedVersion(a.Version, next)
+	a.Next = audit.UpdatedVersion(a.Version, next)
 	return next
 }
 

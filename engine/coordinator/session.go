@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/replication"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/txn/audit"
 )
 
 // Session is what the sessions of coroutines have in common; they embed it.
@@ -125,7 +126,7 @@ func (s *Session[A, P]) Inserted(a *Access, x store.Change, stamp uint64, err er
 		a.Loc, a.Located, a.HasRow = a.Table.Store.Location(a.Key, x.Ref), true, true
 		s.Log.SetRow(a.Entry, a.Table.Store.LogRow(a.Key, x.Ref), stamp)
 		s.Tx.NoteInsert(&a.Access, x)
-		a.Next = txn.ReinsertedVersion(a.Version, stamp)
+		a.Next = audit.ReinsertedVersion(a.Version, stamp)
 		return true
 	case errors.Is(err, store.ErrExists):
 		if a.Blind {

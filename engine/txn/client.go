@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/timestamp"
+	"drtmx/engine/txn/audit"
 )
 
 // Outcome is what became of a transaction, all attempts together.
@@ -65,7 +66,7 @@ func (db *DB) Client(c *r2.Co) *Client {
 	cl.tx.runner, _ = cl.tx.readWrite.(Runner)
 	if p, ok := db.protocol.(Snapshots); ok {
 		if cl.tx.snap = p.Snapshot(&cl.tx); cl.tx.snap != nil {
-			cl.tx.guarantees = new(sessionGuarantees)
+			cl.tx.guarantees = new(audit.Guarantees)
 			db.watch()
 		}
 	}

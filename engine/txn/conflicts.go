@@ -1,13 +1,13 @@
 package txn
 
 import (
-	"drtmx/engine/history"
 	"drtmx/engine/r2"
+	"drtmx/engine/txn/audit"
 )
 
 // Conflicts takes in what happens when transactions meet at a record: one finds it locked, or
 // finds another version than it has read. It is told at conflicts only and must have no effect on
-// the run. Records are named as in the history (history.Key), times are in picoseconds.
+// the run. Records are named as in the history (audit.Key), times are in picoseconds.
 type Conflicts interface {
 	// Conflict is one at a record, of a transaction of a type. wait is how long the
 	// transaction pauses before it looks at the record again.
@@ -22,7 +22,7 @@ type Conflicts interface {
 // Met notes that the transaction has met another one at a record. wait is how long it pauses before
 // it looks at the record again.
 func (tx *Tx) Met(a *Access, wait r2.Time) {
-	key := uint64(history.MakeKey(a.Table.ID, a.Key))
+	key := audit.Key(a.Table.ID, a.Key)
 	if !tx.blamed {
 		tx.culprit, tx.blamed = key, true
 	}

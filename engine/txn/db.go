@@ -6,8 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"drtmx/engine/history"
-	"drtmx/engine/history/export"
 	"drtmx/engine/membership"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
@@ -15,6 +13,7 @@ import (
 	"drtmx/engine/replication"
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
+	"drtmx/engine/txn/audit"
 )
 
 // MostRecords is how many records a transaction takes.
@@ -77,7 +76,7 @@ type Options struct {
 	Log replication.Choice
 
 	// Recorder takes in what transactions read and wrote; nil records nothing.
-	Recorder *history.Recorder
+	Recorder *audit.Recorder
 
 	// Conflicts is told of transactions that conflict; nil: not reported.
 	Conflicts Conflicts
@@ -106,16 +105,14 @@ type DB struct {
 	order    []*Table
 	caches   store.Caches // nil: none was asked for yet
 
-	nextID uint64
-
 	scratch []scratch // by machine
 	held    int       // thousandths, see Tx.Hold
 
-	staleness *staleness         // nil: there are no snapshots
+	staleness *audit.Staleness   // nil: there are no snapshots
 	indexes   store.DatedIndexes // nil: likewise, or of no indexes
 
-	history *export.Writer                         // nil: not asked for
-	row     [maxHeader + record.MaxValueBytes]byte // of an oracle
+	book audit.Book
+	row  [maxHeader + record.MaxValueBytes]byte // of an oracle
 
 	// Oracles and counters, free of time.
 	clients  []*Client         // by coroutine, nil where there is none
@@ -130,18 +127,7 @@ type Locks struct{ All, Local uint64 }
 
 // scratch is what a transaction tells of itself when it ends: scratch memory, see r2.Co.Request.
 type scratch struct {
-	out      Outcome
-	hist     historyOf
-	exported export.Attempt
-}
-
-// historyOf is the record of one transaction while it is made.
-type historyOf struct {
-	txn    history.Txn
-	reads  []history.Read
-	writes []history.Write
-	// Of their values.
-	readSums, writeSums []uint64
+	out Outcome
 }
 
 // Open prepares the cluster's machines. Tables follow by AddTable.
@@ -156,7 +142,7 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	if o.Store == nil {
 		return nil, errors.New("store is nil: say what makes the tables, such as kv.Kind")
 	}
-	db := &DB{cl: cl, opt: o, servers: servers, log: replication.Single{}, scratch: make([]scratch, cl.Machines()), held: o.Scale.Of(CostHeld, asLong)}
+	db := &DB{cl: cl, opt: o, servers: servers, log: replication.Single{}, scratch: make([]scratch, cl.Machines()), book: audit.OpenBook(o.Recorder, cl.Machines()), held: o.Scale.Of(CostHeld, asLong)}
 	db.idle = metrics.NewBreakdown()
 	for m := range db.scratch {
 		db.scratch[m].out = NewOutcome()
@@ -202,7 +188,7 @@ func (db *DB) AddTable(spec store.Spec, p store.Partition) (store.Table, error) 
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	t := &Table{ID: spec.ID, Name: spec.Name, Store: made, RowBytes: made.RowBytes(), Written: spec.Mutable, Constant: spec.Constant, Fixed: spec.Fixed, AllowsInserts: spec.AllowsInserts(), UnorderedReads: spec.Constant && spec.Fixed, Cached: !spec.Local, touched: newKeySet(known(p)), versions: newVersions(known(p))}
+	t := &Table{ID: spec.ID, Name: spec.Name, Store: made, RowBytes: made.RowBytes(), Written: spec.Mutable, Constant: spec.Constant, Fixed: spec.Fixed, AllowsInserts: spec.AllowsInserts(), UnorderedReads: spec.Constant && spec.Fixed, Cached: !spec.Local, Audit: audit.NewTable(known(p))}
 	if t.Written == 0 {
 		t.Written = spec.ValueBytes
 	}

@@ -1,6 +1,6 @@
 // Package txn is what bodies of transactions see, and what does not depend on how
 // concurrency is controlled: the set of records that an attempt touches, retry and
-// back-off, outcome, history, secondary indexes, and the tables.
+// back-off, outcome, secondary indexes, and the tables. What is known of transactions without them knowing it is in engine/txn/audit.
 //
 // A protocol plugs in below: Config opens a Protocol on a database, and the Protocol has a
 // Session for each coroutine. The session is told of each record that the body asks for,
@@ -20,7 +20,7 @@
 // Tx.Insert and Tx.Delete change which records a table has; Tx.Read of one that is missing
 // says ErrNotFound. How phantoms are kept out and rows are used again is the protocol's: see
 // Access.NewRow, Blind and Delete. For the history a record that is missing has a version too
-// (deletions.go).
+// (audit.Table).
 //
 // A workload whose keys are known beforehand may also give all of them rows from the start, in a
 // table that does not grow, and say in the value whether the record exists. Insert is then

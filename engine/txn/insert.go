@@ -46,6 +46,10 @@ func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
 	return a.Out[OutHeaderBytes:], nil
 }
 
+// InsertMetRecord notes that a record exists, or may, which the attempt has inserted without looking it up. The next attempt
+// looks it up first.
+func (tx *Tx) InsertMetRecord() { tx.checkBeforeInsert = true }
+
 // insertsBlind says that a record is inserted without being looked up: it was not there from the start, and no attempt has
 // found it there.
 func (tx *Tx) insertsBlind(table uint8, key uint64) bool {

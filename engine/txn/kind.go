@@ -5,20 +5,20 @@ import (
 	"fmt"
 	"slices"
 
-	"drtmx/engine/history"
 	"drtmx/engine/knob"
 	"drtmx/engine/replication"
 	"drtmx/engine/testbed"
 	"drtmx/engine/timestamp"
+	"drtmx/engine/txn/audit"
 )
 
 // Kind is a concurrency control as the list of parts has it: what it reads of the knobs, and what it says of itself.
 type Kind struct {
 	Name  string // value of the knob cc
 	Doc   string // a clause
-	Claim history.Claim
+	Claim audit.Claim
 	// ClaimOf is its claim under these values, where it depends on them; nil: Claim.
-	ClaimOf func(v knob.Values) history.Claim
+	ClaimOf func(v knob.Values) audit.Claim
 
 	// Rows are its own knobs; nil: it has none. Of those that are shared it uses the ones that need no more than it Has, see
 	// knob.Row.Needs. What is neither is said to have no effect under it.

@@ -3,9 +3,7 @@ package txn
 import (
 	"fmt"
 
-	"drtmx/engine/history"
 	"drtmx/engine/r2"
-	"drtmx/engine/store"
 )
 
 // A protocol that reorders transactions has to know what they will do before it is done. For it a transaction is a set of
@@ -137,7 +135,7 @@ type PieceEffect struct {
 	Table         *Table
 	Key           uint64
 	Version, Next uint64 // Next 0: it has only read
-	Sum           uint64 // of the value before, see Table.Sum
+	Sum           uint64 // of the value before, see DB.Sum
 	Inserted      bool
 	Value         []byte // that was written
 }
@@ -163,17 +161,3 @@ func (tx *Tx) AddPieceEffect(x PieceEffect) {
 	a.Out, a.Next = a.Out[:OutHeaderBytes+len(x.Value)], x.Next
 	copy(a.Out[OutHeaderBytes:], x.Value)
 }
-
-// Sum is that of a value for the history, 0 if it is not checked.
-func (db *DB) Sum(t *Table, key uint64, value []byte) uint64 {
-	if r := db.opt.Recorder; r != nil && !t.Constant && r.Wants(history.MakeKey(t.ID, key)) {
-		return history.Sum(value[:t.Written])
-	}
-	return 0
-}
-
-// AbsentAtGap is the version of a record's absence while its gap has a version.
-func (t *Table) AbsentAtGap(key uint64, gap uint32) uint64 { return t.deletions.absentAtGap(key, gap) }
-
-// NoteInsert notes that the store has given a row to a record which a piece inserts.
-func (t *Table) NoteInsert(key uint64, ref store.Ref) { t.deletions.noteInsert(key, ref) }

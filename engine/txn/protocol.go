@@ -3,6 +3,7 @@ package txn
 import (
 	"drtmx/engine/record"
 	"drtmx/engine/store"
+	"drtmx/engine/txn/audit"
 )
 
 // Config says which concurrency control a database has, and how it runs.
@@ -104,8 +105,8 @@ type Access struct {
 	added   bool   // by Insert, on whatever machine
 	Value   []byte // private copy of what was read
 	Out     []byte // if it is in the write set: 8 bytes for the protocol, then the value to be
-	Version uint64 // of what was read, for the history: see Table.Version and Tx.Lacks
-	Next    uint64 // of what is to be: see UpdatedVersion and DeletedVersion
+	Version uint64 // of what was read, for the history: see audit.Table.Version and Tx.Lacks
+	Next    uint64 // of what is to be: see audit.UpdatedVersion and DeletedVersion
 
 	// NewRow says that the record is missing and the attempt inserts it: the protocol calls the store's
 	// Insert at its primary, and Tx.NoteInsert. If the body deletes it again, NewRow is false and Out nil.
@@ -114,7 +115,7 @@ type Access struct {
 	// and aborts. Without NewRow a blind access is none.
 	Blind bool
 	// Delete says that the attempt deletes a record that it has fetched: Out has no value. When the attempt has
-	// committed, the protocol calls the store's Remove at the primary, and Table.NoteDeletion. If the body
+	// committed, the protocol calls the store's Remove at the primary, and audit.Table.NoteDeletion. If the body
 	// inserts it again, Delete is false and Out has a value.
 	Delete bool
 
@@ -152,50 +153,11 @@ type Table struct {
 	AllowsInserts  bool // else an insert of a record that has its row from the start is an update
 	UnorderedReads bool // both: a CPU's read may run ahead of the event order, for nothing changes
 	Cached         bool // location caches have it
-	touched        keySet
-	deletions      deletions
-	versions       versions
+	Audit          audit.Table
 }
 
 // ValueBytes is the length of a value.
 func (t *Table) ValueBytes() int { return t.RowBytes - t.Store.Header().Bytes }
-
-// Touch remembers that a record may have been written or locked.
-func (t *Table) Touch(key uint64) { t.touched.add(key) }
-
-// Version is the version, for the history, of a record that was found in a row with a stamp.
-func (t *Table) Version(key uint64, at store.Ref, stamp uint64) uint64 {
-	return t.deletions.version(key, at, record.Counter(stamp))
-}
-
-// UpdatedVersion is the version of a record that follows version when its row has a new stamp.
-func UpdatedVersion(version, stamp uint64) uint64 {
-	return version&^(oneDeletion-1) | record.Counter(stamp)
-}
-
-// DeletedVersion is the version of a record with version after its deletion.
-func DeletedVersion(version uint64) uint64 { return (version>>deletionShift + 1) << deletionShift }
-
-// NoteDeletion notes that the store has removed a record which a committed transaction deleted.
-func (t *Table) NoteDeletion(key uint64, x store.Change) { t.deletions.add(key, x.Ref, x.After, 0) }
-
-// NoteCollection notes that the store has removed a tombstone: absence keeps its version.
-func (t *Table) NoteCollection(key uint64, x store.Change, version uint64) {
-	t.deletions.add(key, x.Ref, x.After, version)
-}
-
-// ReinsertedVersion is the version of a record that is inserted again in a new row, where version is that of its absence.
-func ReinsertedVersion(version, stamp uint64) uint64 {
-	if version&(oneDeletion-1) != 0 { // a tombstone was there, which was collected
-		version = DeletedVersion(version)
-	}
-	return UpdatedVersion(version, stamp)
-}
-
-// AbsentBefore is the version of a record's absence before the first version in a row.
-func (t *Table) AbsentBefore(key uint64, before store.Ref) uint64 {
-	return t.deletions.absentBefore(key, before)
-}
 
 // What a session asks of its transaction.
 

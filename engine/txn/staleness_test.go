@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/timestamp"
+	"drtmx/engine/txn/audit"
 )
 
 // versionedStub is a protocol as far as its snapshots are watched.
@@ -31,6 +32,8 @@ type watched struct {
 	tables []*Table
 	ages   []r2.Time
 	co     *r2.Co
+
+	recorder *history.Recorder
 }
 
 func newWatched(t interface {
@@ -54,7 +57,8 @@ func newWatched(t interface {
 		t.Fatal("no coroutine", err)
 	}
 	w.db = &DB{cl: cl, protocol: w.of, opt: Options{OnSnapshotRead: func(age r2.Time) { w.ages = append(w.ages, age) }}}
-	w.db.opt.Recorder = history.New(history.Options{Claim: history.Serializable})
+	w.recorder = history.New(history.Options{Claim: history.Serializable})
+	w.db.book = audit.OpenBook(w.recorder, 2)
 	w.tables = []*Table{{ID: 0, Name: "accounts"}, {ID: 1, Name: "items"}}
 	w.db.watch()
 	return w
@@ -62,7 +66,7 @@ func newWatched(t interface {
 
 // client is a coroutine's transaction.
 func (w *watched) client() *Tx {
-	tx := &Tx{db: w.db, c: w.co, readWrite: Session(nil), common: Settings{Timestamps: timestamp.Options{Scheme: "dst"}}, guarantees: new(sessionGuarantees)}
+	tx := &Tx{db: w.db, c: w.co, readWrite: Session(nil), common: Settings{Timestamps: timestamp.Options{Scheme: "dst"}}, guarantees: new(audit.Guarantees)}
 	tx.snap = &stubSession{}
 	return tx
 }
@@ -158,31 +162,6 @@ func TestStalenessBound(t *testing.T) {
 	}
 }
 
-// Decisions that nobody lacks are forgotten; without room for the others staleness is not told, and no bound is called kept.
-func TestStalenessMemory(t *testing.T) {
-	w := newWatched(t, 100)
-	tx := w.client()
-	s := w.db.staleness
-	for i := range uint64(5000) {
-		w.of.low = timestamp.Stamp(i)
-		w.write(tx, i%7, 6+4*i, r2.Time(i), timestamp.Stamp(i+1))
-	}
-	if len(s.recent) > 1<<10 || s.next-s.first > 2 || len(s.last) > 2 {
-		t.Errorf("room for %d, %d remembered, of %d records", len(s.recent), s.next-s.first, len(s.last))
-	}
-	w.read(tx, timestamp.Stale, nil, 0, 1<<30, 1)
-	w.of.low = 0
-	for i := range uint64(mostVerdicts + 10) {
-		w.write(tx, i%7, 1<<20+4*i, r2.Time(i), timestamp.Stamp(i+1))
-	}
-	if why := w.db.StalenessUnmeasured(); !strings.Contains(why, "1048576 decisions") {
-		t.Errorf("the room is used up, and it says %q", why)
-	}
-	if _, any := w.db.StalenessVerdict(); any || len(s.recent) != mostVerdicts {
-		t.Errorf("room for %d: a verdict %v", len(s.recent), any)
-	}
-}
-
 func TestSessionGuarantees(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -216,7 +195,7 @@ func TestSessionGuarantees(t *testing.T) {
 			w.read(tx, timestamp.BySession, []uint64{1}, 4, 2, 2000)
 		}, ""},
 		{"the last of many own writes", func(w *watched, tx *Tx) {
-			for i := range uint64(ownWrites) {
+			for i := range uint64(audit.OwnWrites) {
 				w.write(tx, 100+i, 6, 1500, 8)
 			}
 			w.read(tx, timestamp.BySession, []uint64{9}, 4, 2, 2000) // forgotten
@@ -228,11 +207,11 @@ func TestSessionGuarantees(t *testing.T) {
 			tx := w.client()
 			w.write(tx, 4, 6, 1000, 7)
 			c.run(w, tx)
-			rep := w.db.opt.Recorder.Report()
+			rep := w.recorder.Report()
 			switch {
 			case c.want == "" && len(rep.Anomalies) > 0:
 				t.Errorf("%+v", rep.Anomalies)
-			case c.want != "" && (len(rep.Anomalies) != 1 || rep.Anomalies[0].Kind != SessionGuarantee || !rep.Anomalies[0].Breaks || !strings.Contains(rep.Anomalies[0].Text, c.want)):
+			case c.want != "" && (len(rep.Anomalies) != 1 || rep.Anomalies[0].Kind != audit.SessionGuarantee || !rep.Anomalies[0].Breaks || !strings.Contains(rep.Anomalies[0].Text, c.want)):
 				t.Errorf("%+v, want %q", rep.Anomalies, c.want)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
+	"drtmx/engine/txn/audit"
 )
 
 // ErrRollback is what a body returns to give a transaction up: nothing of it
@@ -53,11 +54,11 @@ type Tx struct {
 	session         timestamp.Session
 	stamped         bool // see Stamped
 
-	// What is known of snapshots, see staleness.go and session.go.
-	stamp      timestamp.Stamp    // of the attempt's writes
-	boundNS    int64              // on the staleness of the snapshot,
-	bounded    bool               // where there is one
-	guarantees *sessionGuarantees // nil where there are no snapshots
+	// What is known of snapshots, see audit.go.
+	stamp      timestamp.Stamp   // of the attempt's writes
+	boundNS    int64             // on the staleness of the snapshot,
+	bounded    bool              // where there is one
+	guarantees *audit.Guarantees // nil where there are no snapshots
 
 	typ               uint8
 	readOnly          bool

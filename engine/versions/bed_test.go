@@ -140,7 +140,7 @@ func (b *bed) install(c *r2.Co, key, stamp, value uint64) bool {
 	if value != 0 {
 		v.Seq, v.Value = record.NextVersion(seq), binary.LittleEndian.AppendUint64(nil, value)
 	}
-	b.of.Touch(key)
+	b.of.Audit.Touch(key)
 	b.mv.Install(c, b.of, key, loc.Addr, v)
 	return true
 }
@@ -152,7 +152,7 @@ func (b *bed) place(c *r2.Co, key, stamp, value uint64) {
 		b.t.Error(err)
 		return
 	}
-	b.of.NoteInsert(key, x.Ref)
+	b.of.Audit.NoteInsert(key, x.Ref)
 	b.mv.Install(c, b.of, key, b.of.Store.Location(key, x.Ref).Addr, Version{
 		TS: stamp, Seq: record.Versioned.FirstStamp(x.Ref.Incarnation()), Value: binary.LittleEndian.AppendUint64(nil, value),
 	})

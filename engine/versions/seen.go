@@ -25,10 +25,10 @@ func (x *session) note(a *txn.Access, at store.Ref, v found) {
 	t := a.Table
 	switch {
 	case v.missing:
-		a.Version = t.AbsentAtGap(a.Key, v.gap)
+		a.Version = t.Audit.AbsentAtGap(a.Key, v.gap)
 	case v.seq == 0:
-		a.Version = t.AbsentBefore(a.Key, at)
+		a.Version = t.Audit.AbsentBefore(a.Key, at)
 	default:
-		a.Version = t.Version(a.Key, at, v.seq)
+		a.Version = t.Audit.Version(a.Key, at, v.seq)
 	}
 }

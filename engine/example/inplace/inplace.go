@@ -18,6 +18,7 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
+	"drtmx/engine/txn/audit"
 )
 
 // Kind is the protocol in a list of parts.
@@ -161,7 +162,7 @@ func (s *session) fetch(a *access) error {
 		return err
 	}
 	a.row = append(a.row[:0], b.B...)
-	s.tx.Got(&a.Access, record.Value(a.row), a.Table.Version(a.Key, loc.Ref, record.Seq(a.row)))
+	s.tx.Got(&a.Access, record.Value(a.row), a.Table.Audit.Version(a.Key, loc.Ref, record.Seq(a.row)))
 	return nil
 }
 
@@ -186,8 +187,8 @@ func (s *session) write() error {
 			continue
 		}
 		seq := record.Next(record.Seq(a.row))
-		a.Next = txn.UpdatedVersion(a.Version, seq)
-		a.Table.Touch(a.Key)
+		a.Next = audit.UpdatedVersion(a.Version, seq)
+		a.Table.Audit.Touch(a.Key)
 		n := s.log.Add(int(a.Machine), record.Update{Table: a.Table.ID, Key: a.Key, New: seq, Value: a.Out[txn.OutHeaderBytes:]})
 		s.log.Replaces(n, a.loc, a.row[s.p.Header().Own:])
 	}

@@ -176,7 +176,7 @@ func (s *session) fetch(a *access) error {
 		}
 		row = b.B
 	}
-	s.tx.Got(&a.Access, record.Value(row), a.Table.Version(a.Key, loc.Ref, record.Seq(row)))
+	s.tx.Got(&a.Access, record.Value(row), a.Table.Audit.Version(a.Key, loc.Ref, record.Seq(row)))
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (s *session) Commit() error {
 		if a.Out != nil {
 			a.Next = a.Version + 2
 			binary.LittleEndian.PutUint64(a.Out, a.Next)
-			a.Table.Touch(a.Key)
+			a.Table.Audit.Touch(a.Key)
 		}
 	}
 	s.tx.Decided(nil)

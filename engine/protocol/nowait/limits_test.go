@@ -365,7 +365,7 @@ func TestNoGapLeft(t *testing.T) {
 func TestNoAllocation(t *testing.T) {
 	for _, cfg := range choices() {
 		onClient(t, cfg, small, func(cl *txn.Client) {
-			cl.DB().Options().Recorder = nil // the checker's own memory grows
+			cl.DB().Book().Close() // the checker's own memory grows
 			key := uint64(0)
 			body := func(tx *txn.Tx) error {
 				for i := range uint64(3) {
@@ -430,7 +430,7 @@ func BenchmarkTransaction(b *testing.B) {
 	for _, cfg := range choices() {
 		b.Run(cfg.Mode.String()+"/"+cfg.Lock.String(), func(b *testing.B) {
 			onClient(b, cfg, small, func(cl *txn.Client) {
-				cl.DB().Options().Recorder = nil
+				cl.DB().Book().Close()
 				body := write(1, 2, 3)
 				b.ReportAllocs()
 				b.ResetTimer()

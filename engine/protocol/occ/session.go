@@ -158,7 +158,7 @@ func (s *session) prepare() error {
 	for _, a := range s.Set {
 		if a.Out != nil {
 			wire.Put64(a.Out, a.NextStamp(a.seq, s.p.MV != nil))
-			a.Table.Touch(a.Key)
+			a.Table.Audit.Touch(a.Key)
 		}
 	}
 	if err := s.fits(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/txn/audit"
 )
 
 // What inserts a record gives it a new row, or, where the record was deleted and snapshots may still need what was there, the
@@ -31,9 +32,9 @@ type insertedRow struct {
 // next is the version, as the history has it, of the record that follows on before.
 func (b *insertedRow) next(before uint64) uint64 {
 	if b.tomb {
-		return txn.UpdatedVersion(before, b.seq)
+		return audit.UpdatedVersion(before, b.seq)
 	}
-	return txn.ReinsertedVersion(before, b.seq)
+	return audit.ReinsertedVersion(before, b.seq)
 }
 
 // insertRow inserts the row of a missing record.
@@ -44,8 +45,8 @@ func (s *server) insertRow(c *r2.Co, t *txn.Table, key uint64) (b insertedRow, e
 		x, err := t.Store.Insert(c, key, own, store.AnyVersion)
 		switch {
 		case err == nil:
-			t.NoteInsert(key, x.Ref)
-			return insertedRow{loc: t.Store.Location(key, x.Ref), seq: s.p.H.FirstStamp(x.Ref.Incarnation()), before: t.AbsentAtGap(key, x.Before)}, nil
+			t.Audit.NoteInsert(key, x.Ref)
+			return insertedRow{loc: t.Store.Location(key, x.Ref), seq: s.p.H.FirstStamp(x.Ref.Incarnation()), before: t.Audit.AbsentAtGap(key, x.Before)}, nil
 		case s.p.MV == nil || !errors.Is(err, store.ErrExists):
 			return b, fmt.Errorf("insert of key %d of table %s: %w", key, t.Name, err)
 		}
@@ -69,7 +70,7 @@ func (s *server) lockTomb(c *r2.Co, t *txn.Table, key uint64) (b insertedRow, er
 	switch {
 	case loc.Stale(seq):
 	case s.p.H.Tomb(seq):
-		return insertedRow{loc: loc, seq: record.NextVersion(seq), tomb: true, before: t.Version(key, loc.Ref, seq)}, nil
+		return insertedRow{loc: loc, seq: record.NextVersion(seq), tomb: true, before: t.Audit.Version(key, loc.Ref, seq)}, nil
 	default:
 		err = fmt.Errorf("insert of key %d of table %s: %w", key, t.Name, store.ErrExists)
 	}

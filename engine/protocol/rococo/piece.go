@@ -10,6 +10,7 @@ import (
 	records "drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/txn/audit"
 	"drtmx/engine/versions"
 )
 
@@ -38,13 +39,13 @@ func (s *server) perform(c *r2.Co, n *node, x *piece) error {
 	if !records.Live(seq) || h.Tomb(seq) {
 		return fmt.Errorf("piece %s of key %d of table %s: %w", x.op.Name, x.key, t.Name, txn.ErrNotFound)
 	}
-	ran := txn.PieceEffect{Table: t, Key: x.key, Version: t.Version(x.key, loc.Ref, seq), Sum: s.p.DB.Sum(t, x.key, value)}
+	ran := txn.PieceEffect{Table: t, Key: x.key, Version: t.Audit.Version(x.key, loc.Ref, seq), Sum: s.p.DB.Sum(t, x.key, value)}
 	s.compute(x, value)
 	switch {
 	case x.op.Writes:
 		next := s.p.next(seq)
-		t.Touch(x.key)
-		ran.Next, ran.Value = txn.UpdatedVersion(ran.Version, next), value[:t.Written]
+		t.Audit.Touch(x.key)
+		ran.Next, ran.Value = audit.UpdatedVersion(ran.Version, next), value[:t.Written]
 		s.put(c, n, t, x.key, loc, next, value[:t.Written])
 	case s.p.MV != nil && !t.Constant && s.p.MV.RaisesReads():
 		s.p.MV.Raise(c, loc.Addr, n.stamp)
@@ -76,7 +77,7 @@ func orMissing(err error) error {
 // insert gives a record its row and value.
 func (s *server) insert(c *r2.Co, n *node, x *piece) error {
 	t := x.table
-	t.Touch(x.key)
+	t.Audit.Touch(x.key)
 	b, err := s.insertRow(c, t, x.key)
 	if err != nil {
 		return fmt.Errorf("piece %s: %w", x.op.Name, err)

@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
+	"drtmx/engine/txn/audit"
 	"drtmx/engine/versions"
 	"drtmx/engine/wire"
 )
@@ -188,26 +189,26 @@ func (s *server) write(c *r2.Co, n *node, a *access) error {
 		}
 		return nil
 	}
-	t.Touch(a.Key)
+	t.Audit.Touch(a.Key)
 	s.p.DB.Locking(true)
 	switch {
 	case a.NewRow:
 		return s.insertRecord(c, n, a)
 	case a.Delete && s.p.MV != nil:
 		next := records.Entomb(a.stamp)
-		a.Next = txn.UpdatedVersion(a.Version, next)
+		a.Next = audit.UpdatedVersion(a.Version, next)
 		s.p.MV.Install(c, t, a.Key, a.Loc.Addr, versions.Version{TS: n.stamp, Seq: next})
 	case a.Delete:
-		a.Next = txn.DeletedVersion(a.Version)
+		a.Next = audit.DeletedVersion(a.Version)
 		x, err := t.Store.Remove(c, a.Key, a.Loc.Ref)
 		if err != nil {
 			return fmt.Errorf("key %d of table %s cannot be taken out: %w", a.Key, t.Name, err)
 		}
-		t.NoteDeletion(a.Key, x)
+		t.Audit.NoteDeletion(a.Key, x)
 		t.Store.Free(c, a.Key, a.Loc.Ref)
 	default:
 		next := s.p.next(a.stamp)
-		a.Next = txn.UpdatedVersion(a.Version, next)
+		a.Next = audit.UpdatedVersion(a.Version, next)
 		s.put(c, n, t, a.Key, a.Loc, next, a.Out[txn.OutHeaderBytes:])
 	}
 	return nil
@@ -254,12 +255,12 @@ func (s *session) fetchLocal(first int) error {
 			h := s.p.H
 			if a.stamp = h.StampOf(row); h.Tomb(a.stamp) && !loc.Stale(a.stamp) {
 				a.Tomb = true
-				s.Tx.LacksAt(&a.Access.Access, a.Table.Version(a.Key, loc.Ref, a.stamp))
+				s.Tx.LacksAt(&a.Access.Access, a.Table.Audit.Version(a.Key, loc.Ref, a.stamp))
 				continue
 			}
 			if records.Live(a.stamp) && !loc.Stale(a.stamp) {
 				copy(value, h.Value(row))
-				s.Tx.Got(&a.Access.Access, value, a.Table.Version(a.Key, loc.Ref, a.stamp))
+				s.Tx.Got(&a.Access.Access, value, a.Table.Audit.Version(a.Key, loc.Ref, a.stamp))
 				continue
 			}
 			a.Loc = store.Location{Loc: a.Table.Store.Gap(a.Key)}

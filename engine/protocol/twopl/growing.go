@@ -56,7 +56,7 @@ func (s *session) wants(a *access) mode {
 func (s *session) begin(a *access) {
 	s.C.Compute(s.p.Program.GrowingRecord)
 	if a.want = s.wants(a); a.want != none {
-		a.Table.Touch(a.Key) // its lock may be left behind
+		a.Table.Audit.Touch(a.Key) // its lock may be left behind
 		s.p.DB.Locking(int(a.Machine) == s.C.Machine())
 	}
 	if a.Key > keyMask {
@@ -161,7 +161,7 @@ func (s *session) found(a *access, b []byte) (rest []byte) {
 	s.locked(a.held)
 	a.Loc.Ref, b = store.Ref(wire.Get64(b)&^foundBit), s.readStamps(a, b[lockBack:])
 	a.seq, b = wire.Get64(b), b[seqBack:]
-	version := a.Table.Version(a.Key, a.Loc.Ref, a.seq)
+	version := a.Table.Audit.Version(a.Key, a.Loc.Ref, a.seq)
 	if a.Tomb = s.p.H.Tomb(a.seq); a.Tomb {
 		s.Tx.LacksAt(&a.Access.Access, version)
 		return b
@@ -186,7 +186,7 @@ func (s *session) Write(x *txn.Access) error {
 	}
 	s.Tx.Enter(txn.Lock, s.cfg.mode(txn.Lock))
 	s.C.Compute(s.p.Program.Upgrade)
-	a.Table.Touch(a.Key)
+	a.Table.Audit.Touch(a.Key)
 	s.touches(int(a.Machine))
 	rep := s.C.Call(int(a.Machine), s.p.rpc.lock, wire.Add64(s.head(upgradeBit), a.Name()|wantsWrite))
 	if err := s.C.Wait(); err != nil {

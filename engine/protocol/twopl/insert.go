@@ -22,7 +22,7 @@ func (s *session) insertNew() error {
 		s.touches(p.Machine)
 		req := s.head(0)
 		for _, a := range p.Items {
-			a.Table.Touch(a.Key)
+			a.Table.Audit.Touch(a.Key)
 			req = wire.Add64(req, a.Name())
 		}
 		if len(req) > s.p.MaxPayload {

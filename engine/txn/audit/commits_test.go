@@ -1,4 +1,4 @@
-package txn
+package audit
 
 import (
 	"testing"
@@ -6,12 +6,12 @@ import (
 	"drtmx/engine/record"
 )
 
-// TestVersions: each record has its own count, whether its key is below the bound or beyond it,
+// TestCommits: each record has its own count, whether its key is below the bound or beyond it,
 // and who asks makes no memory.
-func TestVersions(t *testing.T) {
-	const bound = 3*versionChunk + 5
-	v := newVersions(bound)
-	keys := []uint64{0, 1, versionChunk, bound - 1, 4 * versionChunk, 1 << 40}
+func TestCommits(t *testing.T) {
+	const bound = 3*commitChunk + 5
+	v := newCommits(bound)
+	keys := []uint64{0, 1, commitChunk, bound - 1, 4 * commitChunk, 1 << 40}
 	for i, key := range keys {
 		if got := v.last(key); got != record.InitialSeq {
 			t.Errorf("key %d begins with version %d", key, got)
@@ -25,7 +25,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("key %d has version %d after %d commits, want %d", key, got, i+1, want)
 		}
 	}
-	v.last(2 * versionChunk)
+	v.last(2 * commitChunk)
 	if v.chunks[2] != nil {
 		t.Error("memory without a commit")
 	}

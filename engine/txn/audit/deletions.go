@@ -1,4 +1,4 @@
-package txn
+package audit
 
 import "drtmx/engine/store"
 
