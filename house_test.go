@@ -36,6 +36,7 @@ var rows = [][]string{
 	{"engine/fabric/space"},
 	{"engine/fabric/gather", "engine/fabric/payload", "engine/fabric/profile"},
 	{"engine/fabric/host"},
+	{"engine/fabric/exploration"},
 	{"engine/fabric", "rdpma/nvm"},
 	{"engine/r2/ahead", "engine/r2/core", "engine/r2/datagram", "engine/r2/observe", "engine/r2/ready", "engine/r2/registered", "engine/r2/sendq"},
 	{"engine/r2/account", "engine/r2/config", "engine/r2/queuepair"},

@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/code"
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/exploration"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
@@ -119,7 +120,7 @@ func OpenExplored(spec experiment.Spec) (*System, error) {
 }
 
 // Explored is what holds messages back and notes in which order memory was accessed. nil: not asked for.
-func (s *System) Explored() *fabric.Exploration { return s.fab.Exploration() }
+func (s *System) Explored() *exploration.Exploration { return s.fab.Exploration() }
 
 // Checks are the verdict so far, after Drain the final one.
 func (s *System) Checks() *result.Checks { return s.verdict() }
@@ -170,7 +171,7 @@ func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System,
 
 func newFabric(clock *sim.Sim, v experiment.Knobs, p *profile.Profile, explore bool) (*fabric.Fabric, error) {
 	all, _ := testbed.Machines(v)
-	var x *fabric.Exploration
+	var x *exploration.Exploration
 	if explore || len(experiment.Delays(v)) > 0 {
 		x = experiment.Exploration(v)
 	}

@@ -15,7 +15,7 @@
 // # What is guaranteed
 //
 // With Options.All set, every list was run that has at most Bound delays of 1 to Steps units. Without, a list is extended by
-// further delays only if its run had an order of accesses (fabric.Exploration.Order) that no run before had: of the lists
+// further delays only if its run had an order of accesses (exploration.Exploration.Order) that no run before had: of the lists
 // with one order, the first stands for all. Two runs of one order have one history, and the same transactions ended before
 // the same ones began. They differ in times, so that a further delay behind the one may give an order that the same delay
 // behind the other does not: that is what pruning may lose. Every run that is made is judged, pruned or not. Either way

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/exploration"
 )
 
 // Options of an exploration. The zero value tries one and two delays of one or two units.
@@ -68,7 +68,7 @@ type Counterexample struct {
 
 // path is a list of delays whose run is known.
 type path struct {
-	delays   []fabric.Delay
+	delays   []exploration.Delay
 	messages int
 }
 
@@ -209,7 +209,7 @@ func (e *explorer) extensions(from []path) iter.Seq[path] {
 		for _, p := range from {
 			for m := p.first(); m < p.messages; m++ {
 				for u := 1; u <= e.opt.Steps; u++ {
-					if !yield(path{delays: append(slices.Clip(p.delays), fabric.Delay{Message: m, Units: u})}) {
+					if !yield(path{delays: append(slices.Clip(p.delays), exploration.Delay{Message: m, Units: u})}) {
 						return
 					}
 				}

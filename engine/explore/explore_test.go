@@ -12,7 +12,7 @@ import (
 
 	"drtmx/engine"
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/exploration"
 )
 
 // ignoring is a system that is wrong: a switch of the released code has its transactions commit whatever they meet.
@@ -95,7 +95,7 @@ func TestShrink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := []fabric.Delay{{Message: 2, Units: 4}, {Message: 8, Units: 1}, {Message: 25, Units: 3}}
+	long := []exploration.Delay{{Message: 2, Units: 4}, {Message: 8, Units: 1}, {Message: 25, Units: 3}}
 	r, err := e.sys.run(context.Background(), long)
 	if err != nil || r.kind != "G-single" {
 		t.Fatalf("%+v, %v", r, err)
@@ -137,7 +137,7 @@ func TestOneOrderIsOneHistory(t *testing.T) {
 		orders, shared := map[uint64]seen{}, 0
 		for m := range 60 {
 			for units := 1; units <= 3; units++ {
-				list := []fabric.Delay{{Message: m, Units: units}}
+				list := []exploration.Delay{{Message: m, Units: units}}
 				s, err := engine.OpenExplored(sys.with(list))
 				if err != nil {
 					t.Fatal(err)
@@ -203,7 +203,7 @@ func BenchmarkSchedule(b *testing.B) {
 		b.Fatal(err)
 	}
 	for i := 0; b.Loop(); i++ {
-		if o, err := sys.run(context.Background(), []fabric.Delay{{Message: i % 100, Units: 1}}); err != nil || o.kind != "" {
+		if o, err := sys.run(context.Background(), []exploration.Delay{{Message: i % 100, Units: 1}}); err != nil || o.kind != "" {
 			b.Fatal(o, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"drtmx/engine"
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/exploration"
 	"drtmx/engine/result"
 )
 
@@ -23,7 +23,7 @@ type system struct {
 const delaysKnob = "explore.delays"
 
 func newSystem(spec experiment.Spec) (s system, err error) {
-	if s.spec, err = spec.With(experiment.Knobs{delaysKnob: fabric.FormatDelays(nil)}); err != nil {
+	if s.spec, err = spec.With(experiment.Knobs{delaysKnob: exploration.FormatDelays(nil)}); err != nil {
 		return s, err
 	}
 	if s.values, err = experiment.Resolve(s.spec); err != nil {
@@ -40,10 +40,10 @@ func newSystem(spec experiment.Spec) (s system, err error) {
 }
 
 // with is the spec of a run.
-func (s *system) with(delays []fabric.Delay) experiment.Spec {
+func (s *system) with(delays []exploration.Delay) experiment.Spec {
 	spec := s.spec
 	spec.Set = maps.Clone(spec.Set)
-	spec.Set[delaysKnob] = fabric.FormatDelays(delays)
+	spec.Set[delaysKnob] = exploration.FormatDelays(delays)
 	return spec
 }
 
@@ -57,7 +57,7 @@ type outcome struct {
 
 // run runs the system with some messages delayed. An error is one of the spec or the context: what goes wrong in the system is
 // an outcome.
-func (s *system) run(ctx context.Context, delays []fabric.Delay) (o outcome, err error) {
+func (s *system) run(ctx context.Context, delays []exploration.Delay) (o outcome, err error) {
 	sys, err := engine.OpenExplored(s.with(delays))
 	if err != nil {
 		return o, err
@@ -108,12 +108,12 @@ func (o *outcome) judge(c *result.Checks) {
 
 // shrink takes delays away, and makes those that are left shorter, while what is wrong stays of the same kind. With an error
 // the counterexample is as short as it has become.
-func (e *explorer) shrink(delays []fabric.Delay, r outcome) (Counterexample, error) {
+func (e *explorer) shrink(delays []exploration.Delay, r outcome) (Counterexample, error) {
 	var err error
 	for again := true; again && err == nil; {
 		delays, r, again, err = e.shrinkOnce(delays, r)
 	}
-	x := Counterexample{Delays: fabric.FormatDelays(delays), Kind: r.kind, Text: r.text, More: r.more}
+	x := Counterexample{Delays: exploration.FormatDelays(delays), Kind: r.kind, Text: r.text, More: r.more}
 	v := e.sys.values.Clone()
 	v[delaysKnob] = x.Delays
 	spec, serr := experiment.SpecOf(e.sys.spec.Name, v)
@@ -122,7 +122,7 @@ func (e *explorer) shrink(delays []fabric.Delay, r outcome) (Counterexample, err
 }
 
 // shrinkOnce looks for a shorter list.
-func (e *explorer) shrinkOnce(delays []fabric.Delay, r outcome) ([]fabric.Delay, outcome, bool, error) {
+func (e *explorer) shrinkOnce(delays []exploration.Delay, r outcome) ([]exploration.Delay, outcome, bool, error) {
 	for i := range delays {
 		for _, d := range shorter(delays, i) {
 			x, err := e.sys.run(e.ctx, d)
@@ -138,9 +138,9 @@ func (e *explorer) shrinkOnce(delays []fabric.Delay, r outcome) ([]fabric.Delay,
 }
 
 // shorter are lists without the i-th delay, and with shorter ones in its place.
-func shorter(delays []fabric.Delay, i int) (list [][]fabric.Delay) {
+func shorter(delays []exploration.Delay, i int) (list [][]exploration.Delay) {
 	for u := range delays[i].Units {
-		var d []fabric.Delay
+		var d []exploration.Delay
 		for k, x := range delays {
 			if k == i {
 				x.Units = u

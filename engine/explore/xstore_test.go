@@ -7,7 +7,7 @@ import (
 
 	"drtmx/engine"
 	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/exploration"
 	"drtmx/engine/store"
 	learned "drtmx/xstore"
 )
@@ -114,7 +114,7 @@ func TestOneOrderIsOneVerdictOfXStore(t *testing.T) {
 		orders, shared := map[uint64]string{}, 0
 		for m := range 40 {
 			for units := 1; units <= 4; units++ {
-				o, err := sys.run(context.Background(), []fabric.Delay{{Message: m, Units: units}})
+				o, err := sys.run(context.Background(), []exploration.Delay{{Message: m, Units: units}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -134,7 +134,7 @@ func TestOneOrderIsOneVerdictOfXStore(t *testing.T) {
 
 // The start of the trainer is among what is held back: one delay keeps it from the models, and no client waits for that.
 func TestTrainerIsHeldBack(t *testing.T) {
-	times := func(delays ...fabric.Delay) (trained, answered int64) {
+	times := func(delays ...exploration.Delay) (trained, answered int64) {
 		sys, err := newSystem(leaves(t, experiment.Knobs{"explore.unit_ns": 50_000}))
 		if err != nil {
 			t.Fatal(err)
@@ -164,7 +164,7 @@ func TestTrainerIsHeldBack(t *testing.T) {
 	trained, answered := times()
 	alone := 0
 	for m := range 40 {
-		if x, y := times(fabric.Delay{Message: m, Units: 1}); x > trained+40_000 && y < answered+10_000 {
+		if x, y := times(exploration.Delay{Message: m, Units: 1}); x > trained+40_000 && y < answered+10_000 {
 			alone++
 		}
 	}

@@ -2,17 +2,17 @@ package fabric
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
+	"drtmx/engine/fabric/exploration"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
 
 // arrivals are when READs complete that worker 0 posts to both machines at one time, by request, with some messages delayed.
-func arrivals(t *testing.T, list ...Delay) (at [4]sim.Time, x *Exploration) {
-	x = NewExploration(sim.Microsecond, list)
+func arrivals(t *testing.T, list ...exploration.Delay) (at [4]sim.Time, x *exploration.Exploration) {
+	x = exploration.New(sim.Microsecond, list)
 	b := newBed(t, bedOptions{machines: 3, threads: 1, span: 1 << 20, config: Config{Exploration: x}})
 	w := b.workers[0]
 	w.done = func(_ *bedWorker, e *CQE) { at[e.ID] = e.At }
@@ -35,14 +35,14 @@ func TestDelayedMessages(t *testing.T) {
 		t.Fatalf("%d messages of four READs", x.Messages())
 	}
 	for _, c := range []struct {
-		delay Delay
+		delay exploration.Delay
 		later [4]bool
 	}{
-		{Delay{0, 3}, [4]bool{true, false, true, false}},
-		{Delay{1, 3}, [4]bool{false, false, true, false}}, // contexts are fetched pair by pair: 0, 2, 1, 3
-		{Delay{2, 3}, [4]bool{false, true, false, true}},
-		{Delay{4, 3}, [4]bool{true, false, true, false}}, // a response
-		{Delay{99, 3}, [4]bool{}},
+		{exploration.Delay{Message: 0, Units: 3}, [4]bool{true, false, true, false}},
+		{exploration.Delay{Message: 1, Units: 3}, [4]bool{false, false, true, false}}, // contexts are fetched pair by pair: 0, 2, 1, 3
+		{exploration.Delay{Message: 2, Units: 3}, [4]bool{false, true, false, true}},
+		{exploration.Delay{Message: 4, Units: 3}, [4]bool{true, false, true, false}}, // a response
+		{exploration.Delay{Message: 99, Units: 3}, [4]bool{}},
 	} {
 		at, _ := arrivals(t, c.delay)
 		for id := range at {
@@ -63,7 +63,7 @@ func TestOrder(t *testing.T) {
 	b := newBed(t, bedOptions{machines: 1, threads: 1, span: 1 << 20})
 	mem, base := b.f.Machine(0).Mem, b.data[0]
 	order := func(script string) uint64 {
-		x := NewExploration(1, nil)
+		x := exploration.New(1, nil)
 		clear(mem.Bytes(base, 4096))
 		for _, word := range strings.Fields(script) {
 			var who, line uint64
@@ -105,25 +105,6 @@ func TestOrder(t *testing.T) {
 	} {
 		if (order(c.a) == order(c.b)) != c.same {
 			t.Errorf("%q and %q: same order is %v, want %v", c.a, c.b, !c.same, c.same)
-		}
-	}
-}
-
-func TestDelaysAsText(t *testing.T) {
-	for text, want := range map[string][]Delay{
-		"none": nil, "17:2": {{17, 2}}, "23:1, 17:2": {{17, 2}, {23, 1}},
-	} {
-		list, err := ParseDelays(text)
-		if err != nil || !reflect.DeepEqual(list, want) {
-			t.Errorf("%q: %v, %v, want %v", text, list, err, want)
-		}
-		if again, err := ParseDelays(FormatDelays(list)); err != nil || !reflect.DeepEqual(again, want) {
-			t.Errorf("%q: %q reads as %v, %v", text, FormatDelays(list), again, err)
-		}
-	}
-	for _, text := range []string{"", "17", "17:0", "-1:2", "a:1", "17:2,17:1", "17:2,", "1:2:3"} {
-		if list, err := ParseDelays(text); err == nil {
-			t.Errorf("%q is taken as %v", text, list)
 		}
 	}
 }

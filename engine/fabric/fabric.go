@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"drtmx/engine/fabric/exploration"
 	"drtmx/engine/fabric/gather"
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/payload"
@@ -43,7 +44,7 @@ type Config struct {
 	// NICs is how many RNICs a machine uses; 0 means all that it has.
 	NICs int
 	// Exploration holds messages back and notes the order of accesses, nil for none.
-	Exploration *Exploration
+	Exploration *exploration.Exploration
 }
 
 // Fabric is the machines of a cluster and the network between them.
@@ -67,7 +68,7 @@ type Fabric struct {
 	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp, kAdmit sim.Kind
 	kSoftirq                                                                       sim.Kind // without RDMA
 
-	explored *Exploration // nil: no exploration
+	explored *exploration.Exploration // nil: no exploration
 
 	torn    bool
 	loss    uint32 // ppm
@@ -173,7 +174,7 @@ func (f *Fabric) Machines() int { return len(f.machines) }
 func (f *Fabric) Machine(i int) *Machine { return f.machines[i] }
 
 // Exploration is Config's.
-func (f *Fabric) Exploration() *Exploration { return f.explored }
+func (f *Fabric) Exploration() *exploration.Exploration { return f.explored }
 
 // Counts are totals since time 0.
 func (f *Fabric) Counts() VerbCounts { return f.counts }

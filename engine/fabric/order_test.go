@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"drtmx/engine/fabric/exploration"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
@@ -31,11 +32,11 @@ func TestOneQueuePairIsSequential(t *testing.T) {
 			}
 			config := Config{Profile: p, TornReads: true}
 			if c.delays {
-				var list []Delay
+				var list []exploration.Delay
 				for m := 0; m < 20000; m += 17 {
-					list = append(list, Delay{Message: m, Units: 1 + m%5})
+					list = append(list, exploration.Delay{Message: m, Units: 1 + m%5})
 				}
-				config.Exploration = NewExploration(700*sim.Nanosecond, list)
+				config.Exploration = exploration.New(700*sim.Nanosecond, list)
 			}
 			b, x, y := pairBed(t, config)
 			b.f.SetRCLoss(c.rcLoss)

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"drtmx/engine/fabric/exploration"
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/sim"
 )
@@ -197,7 +198,7 @@ func (f *Fabric) depart(n *NIC, k sim.Kind, i uint32, v *verb, end, bytes sim.Ti
 		at = n.link.Serve(f.sim.Now(), end, bytes) - bytes + f.cost.hop
 	}
 	if x := f.explored; x != nil {
-		at = x.leave(v, k == f.kAnswer, at)
+		at = x.Leave(exploration.Flow{From: v.q, To: v.r, Reply: k == f.kAnswer}, at)
 	}
 	v.stamp.add(atWire, at-end)
 	v.mark = at

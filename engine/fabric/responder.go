@@ -350,7 +350,7 @@ func (f *Fabric) copy(mem *host.Memory, v *verb, from, to uint32) {
 		copy(there, f.payload.Bytes(v.data, v.len)[from:])
 	}
 	if x := f.explored; x != nil && v.op != Send {
-		x.verb(mem, v, v.remote+space.Addr(from), int(to-from), v.op == Write)
+		x.Accessed(mem, v.remote+space.Addr(from), int(to-from), v.op == Write, v.requester())
 	}
 }
 
@@ -403,7 +403,7 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	mem.DeviceTouches(v.remote, 8, false)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
 	if x := f.explored; x != nil {
-		x.verb(mem, v, v.remote, 8, false)
+		x.Accessed(mem, v.remote, 8, false, v.requester())
 	}
 	if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.Down {
 		here.DeviceTouches(v.local, 8, true)
@@ -443,7 +443,7 @@ func (f *Fabric) onStore(i uint32) {
 		binary.LittleEndian.PutUint64(mem.Bytes(v.remote, 8), v.b)
 	}
 	if x := f.explored; x != nil {
-		x.verb(mem, v, v.remote, 8, true)
+		x.Accessed(mem, v.remote, 8, true, v.requester())
 	}
 	if f.torn {
 		mem.Leave(v.remote, 8, true)

@@ -116,3 +116,6 @@ func (f *Fabric) bytes(v *verb) []byte {
 	}
 	return f.payload.Bytes(v.data, v.len)
 }
+
+// requester names the thread that has posted a verb. Queue pairs belong to threads.
+func (v *verb) requester() uint64 { return 1<<63 | uint64(v.from)<<32 | uint64(v.qpn) }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"drtmx/engine/fabric"
+	"drtmx/engine/fabric/exploration"
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
@@ -31,9 +32,9 @@ type Above interface {
 // System is what the cores of a cluster have in common.
 type System struct {
 	Sim      *sim.Sim
-	Explored *fabric.Exploration // nil: the run is no exploration
-	Timer    sim.Kind            // of programs that sleep: Program.ID is its argument
-	Spoils   bool                // scratch memory is overwritten at each wait: tests only
+	Explored *exploration.Exploration // nil: the run is no exploration
+	Timer    sim.Kind                 // of programs that sleep: Program.ID is its argument
+	Spoils   bool                     // scratch memory is overwritten at each wait: tests only
 
 	MaxRequest int // of scratch memory: bytes
 

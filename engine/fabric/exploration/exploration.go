@@ -1,4 +1,4 @@
-package fabric
+package exploration
 
 import (
 	"cmp"
@@ -12,22 +12,12 @@ import (
 	"drtmx/engine/sim"
 )
 
-// Exploration holds some messages back, and notes in which order clients accessed memory and which of them ended
-// before another began. It is for running a small system through many orders: see engine/explore.
-//
-// Messages are numbered in the order in which they leave their RNIC, from 0: requests, responses, datagrams. So is, among
-// them, what wakes a thread in the background, such as a trainer. What leaves before message n does not depend on whether n is
-// held back, so that a list of delays is a path through a tree. Those behind a delayed message from the same queue pair to the
-// same other one wait for it, as on a network that keeps their order.
-//
-// Two runs of one spec with the same Order had, on every line of memory, the same accesses with the same bytes, by the
-// same threads and in the same order, but for reads between two writes. So every thread has read the same. The bytes of
-// messages are not part of it, nor is what code keeps outside of simulated memory and does not touch there.
+// Exploration is that of one run.
 type Exploration struct {
 	unit   sim.Time
 	delays []Delay // not used yet
 	left   int     // messages
-	flows  map[flow]sim.Time
+	flows  map[Flow]sim.Time
 	lines  map[lineAt]order
 	sum    uint64 // over lines
 	spans  []edge
@@ -36,10 +26,10 @@ type Exploration struct {
 // Delay is how long a message is held back.
 type Delay struct{ Message, Units int }
 
-// flow is a direction between two queue pairs.
-type flow struct {
-	from, to *QP
-	reply    bool
+// Flow is a direction between two queue pairs, which have any names.
+type Flow struct {
+	From, To any
+	Reply    bool
 }
 
 // lineAt is a line of a machine.
@@ -61,20 +51,18 @@ type edge struct {
 // MaxDelay bounds a delay: beyond it a message is rather lost.
 const MaxDelay = sim.Millisecond
 
-// NewExploration holds messages back by multiples of unit.
-func NewExploration(unit sim.Time, delays []Delay) *Exploration {
-	return &Exploration{unit: unit, delays: delays, flows: map[flow]sim.Time{}, lines: map[lineAt]order{}}
+// New holds messages back by multiples of unit.
+func New(unit sim.Time, delays []Delay) *Exploration {
+	return &Exploration{unit: unit, delays: delays, flows: map[Flow]sim.Time{}, lines: map[lineAt]order{}}
 }
 
 // Messages is how many have left.
 func (x *Exploration) Messages() int { return x.left }
 
-// leave is when a message arrives that would arrive at at.
-func (x *Exploration) leave(v *verb, reply bool, at sim.Time) sim.Time {
-	at = x.Hold(at)
-	to := flow{v.q, v.r, reply}
-	at = max(at, x.flows[to])
-	x.flows[to] = at
+// Leave is when a message of a flow arrives that would arrive at at.
+func (x *Exploration) Leave(f Flow, at sim.Time) sim.Time {
+	at = max(x.Hold(at), x.flows[f])
+	x.flows[f] = at
 	return at
 }
 
@@ -89,14 +77,6 @@ func (x *Exploration) Hold(at sim.Time) sim.Time {
 		x.delays = x.delays[1:]
 	}
 	return at
-}
-
-// requester names the thread that has posted a verb. Queue pairs belong to threads.
-func requester(v *verb) uint64 { return 1<<63 | uint64(v.from)<<32 | uint64(v.qpn) }
-
-// verb notes what a verb has read or written at the responder.
-func (x *Exploration) verb(mem *host.Memory, v *verb, a space.Addr, n int, write bool) {
-	x.Accessed(mem, a, n, write, requester(v))
 }
 
 // Accessed notes that n bytes at a have just been read or written.
