@@ -6,6 +6,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2/datagram"
+	"drtmx/engine/r2/rings"
 )
 
 const (
@@ -41,7 +42,7 @@ type channel struct {
 	address fabric.AH     // of the peer
 	stalled *[]*Co        // nil: none ever was
 	rto     *datagram.RTO // nil: nothing was ever repeated
-	rings   *remoteRings  // nil: all messages are datagrams
+	rings   *rings.Remote // nil: all messages are datagrams
 
 	// Requests from there.
 	datagram.Arrivals

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2/account"
 	"drtmx/engine/r2/core"
 	"drtmx/engine/r2/datagram"
@@ -282,7 +281,7 @@ func (w *Worker) renew(mc *machine) {
 		fresh.rings = ch.rings
 		w.chans[i] = fresh
 		if w.rings != nil {
-			w.rings.renew(w.mc.mem, ch, fresh)
+			w.rings.Renew(ch, fresh)
 		}
 	}
 	w.relink()
@@ -298,21 +297,6 @@ func (w *Worker) relink() {
 			w.out[ch.peer.mc.id] = ch
 		} else {
 			ch.other, mate.other = mate.other, ch
-		}
-	}
-}
-
-// renew gives the rings of a channel to another one, and takes out what is left in
-// them: the header of each slot.
-func (r *rings) renew(mem *host.Memory, was, is *channel) {
-	for i := range r.list {
-		g := &r.list[i]
-		if g.ch != was {
-			continue
-		}
-		g.ch, g.next = is, 0
-		for slot := range RequestWindow {
-			clear(mem.Bytes(g.End(uint32(slot))-datagram.HeaderBytes, datagram.HeaderBytes))
 		}
 	}
 }

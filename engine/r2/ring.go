@@ -1,40 +1,11 @@
 package r2
 
 import (
-	"fmt"
-
 	"drtmx/engine/fabric"
-	"drtmx/engine/fabric/host"
 	"drtmx/engine/r2/datagram"
+	"drtmx/engine/r2/rings"
 	"drtmx/engine/r2/sendq"
 )
-
-// ring is a buffer in this worker's memory that one other thread writes its
-// messages into.
-type ring struct {
-	datagram.Slots
-	ch      *channel // with its writer
-	next    uint32   // request that is expected; not used for replies
-	replies bool
-}
-
-// rings are those of a worker. Each turn of its loop looks at all of them.
-type rings struct {
-	list   []ring
-	at     int  // the next to look at in this turn
-	found  bool // a message in this turn
-	looked Time // in this turn
-	space  Addr // of rings not given yet
-	key    uint32
-	stride int // of a slot
-}
-
-// remoteRings is where a channel's messages go: the peer's rings for them.
-type remoteRings struct {
-	requests, replies datagram.Slots // none: as datagrams
-	answers           datagram.Slots // our ring, for the peer's replies; none: they are datagrams
-	key               uint32
-}
 
 // openRings gives each pair of threads its rings.
 func (cl *Cluster) openRings() error {
@@ -50,14 +21,15 @@ func (cl *Cluster) openRings() error {
 		}
 	}
 	for _, w := range cl.workers {
-		if err := w.openRings(); err != nil {
+		var err error
+		if w.rings, err = rings.New[*channel](w.mc.mem, w.mc.id, w.thread, w.home, len(w.chans), cl.cfg.MaxMessage); err != nil {
 			return err
 		}
 	}
 	for _, w := range cl.workers {
 		for _, ch := range w.chans {
 			if r := ch.peer.rings; ch.peer.mc != w.mc {
-				ch.rings = &remoteRings{key: r.key}
+				ch.rings = &rings.Remote{Key: r.Key}
 			}
 		}
 	}
@@ -67,44 +39,22 @@ func (cl *Cluster) openRings() error {
 				continue
 			}
 			back := ch.peer.channel(w.ud.QP.Address())
-			ch.rings.requests = ch.peer.ringFor(back, false)
+			ch.rings.Requests = ch.peer.rings.Give(back, false)
 			if t == Writes {
-				ch.rings.replies = ch.peer.ringFor(back, true)
-				back.rings.answers = ch.rings.replies
+				ch.rings.Replies = ch.peer.rings.Give(back, true)
+				back.rings.Answers = ch.rings.Replies
 			}
 		}
 	}
 	return nil
 }
 
-// openRings takes the memory.
-func (w *Worker) openRings() error {
-	r := &rings{stride: datagram.SlotBytes(w.cl.cfg.MaxMessage)}
-	bytes := uint64(2 * len(w.chans) * RequestWindow * r.stride)
-	a, err := w.mc.mem.Alloc(host.Alloc{Name: fmt.Sprintf("r2.rings.%d", w.thread), Bytes: bytes, Socket: w.home})
-	if err != nil {
-		return fmt.Errorf("r2: message rings of machine %d thread %d: %w", w.mc.id, w.thread, err)
-	}
-	r.space, r.key = a, w.mc.mem.Register(a, bytes, host.RemoteWrite).RKey
-	w.rings = r
-	return nil
-}
-
-// ringFor is the next of the worker's rings, for the messages of a channel.
-func (w *Worker) ringFor(ch *channel, replies bool) datagram.Slots {
-	r := w.rings
-	s := datagram.Slots{Base: r.space, Stride: r.stride}
-	r.space += Addr(s.Bytes())
-	r.list = append(r.list, ring{Slots: s, ch: ch, replies: replies})
-	return s
-}
-
 // expect empties the slot of a reply before its request goes out: a store that the core
 // does not wait for, to a line it is about to poll. Passive requests leave their slots
 // alone, so a reply may lie there that is a multiple of 2^12 requests old.
 func (w *Worker) expect(ch *channel, seq uint32) {
-	if a := ch.rings.answers; a.Base != 0 {
-		clear(w.mc.mem.Bytes(a.End(seq)-datagram.HeaderBytes, datagram.HeaderBytes))
+	if a := ch.rings.Answers; a.Base != 0 {
+		w.rings.Empty(a, seq)
 	}
 }
 
@@ -137,7 +87,7 @@ func (w *Worker) intoRing(ch *channel, ring datagram.Slots, h datagram.Header, h
 	w.stored(a, n, inline)
 	w.append(q, &fabric.SendWR{
 		Op: fabric.Write, Inline: inline, Local: a, LKey: w.lkey, Len: uint32(n),
-		Remote: ring.End(h.Seq) - Addr(n), RKey: ch.rings.key,
+		Remote: ring.End(h.Seq) - Addr(n), RKey: ch.rings.Key,
 	}, sendq.Entry{Buffer: slot}, nil)
 	w.pairs.Post(q, batched)
 }
@@ -146,9 +96,9 @@ func (w *Worker) intoRing(ch *channel, ring datagram.Slots, h datagram.Header, h
 // handler has to wait for local time.
 func (w *Worker) lookAtRings() {
 	r := w.rings
-	for ; r.at < len(r.list); r.at++ {
+	for ; r.At < len(r.List); r.At++ {
 		for range w.cl.cfg.PollBatch {
-			if !w.look(&r.list[r.at]) {
+			if !w.look(&r.List[r.At]) {
 				break
 			}
 			if w.Current != nil {
@@ -156,44 +106,44 @@ func (w *Worker) lookAtRings() {
 			}
 		}
 	}
-	if r.found || len(w.batch) > 0 {
-		w.Busy += r.looked
+	if r.Found || len(w.batch) > 0 {
+		w.Busy += r.Looked
 	} else { // it spins, which is no work, nor was the poll before
 		w.Busy -= w.CPU.PollEmpty
 		w.Begun = w.Local
 	}
-	r.looked = 0
+	r.Looked = 0
 }
 
 // look takes the next message of a ring, if it is there.
-func (w *Worker) look(g *ring) bool {
-	seq := g.next
-	if g.replies {
+func (w *Worker) look(g *rings.Ring[*channel]) bool {
+	seq := g.Next
+	if g.Replies {
 		var open bool
-		if seq, open = w.cl.awaited(g.ch); !open {
+		if seq, open = w.cl.awaited(g.Channel); !open {
 			return false
 		}
 	}
 	r := w.rings
 	w.Local += w.CPU.PollEmpty
-	r.looked += w.CPU.PollEmpty
+	r.Looked += w.CPU.PollEmpty
 	end := g.End(seq)
-	h := datagram.ParseLast(w.mc.mem.Bytes(end-datagram.HeaderBytes, datagram.HeaderBytes))
+	h := r.Header(g.Slots, seq)
 	late := int32(datagram.Near(seq, h.Seq) - seq)
 	if h.Kind == datagram.Ack || late < 0 {
 		return false
 	}
-	if !g.replies {
-		g.next++
+	if !g.Replies {
+		g.Next++
 	}
-	w.Busy += r.looked // not in vain
-	r.looked, r.found = 0, true
+	w.Busy += r.Looked // not in vain
+	r.Looked, r.Found = 0, true
 	if late > 0 { // it was repeated as a datagram, and its slot is another's already
 		return true
 	}
 	n := datagram.HeaderBytes + min(h.Size, int(w.cl.whole)) // of a long message it is the first segment, a full one
 	w.handler.Touch(end-Addr(n), n)
-	w.message(g.ch, h, w.mc.mem.Bytes(end-Addr(n), n-datagram.HeaderBytes))
+	w.message(g.Channel, h, w.mc.mem.Bytes(end-Addr(n), n-datagram.HeaderBytes))
 	return true
 }
 

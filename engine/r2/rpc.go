@@ -145,7 +145,7 @@ func (w *Worker) request(ch *channel, seq uint32, k *call, batched, again bool) 
 		if !k.passive {
 			w.expect(ch, seq)
 		}
-		w.write(ch, ch.rings.requests, h, k.message, batched)
+		w.write(ch, ch.rings.Requests, h, k.message, batched)
 		return
 	}
 	w.send(ch, h, k.message, batched)
@@ -397,8 +397,8 @@ func (w *Worker) sendReply(ch *channel, seq uint32, h datagram.Header, k *datagr
 		w.replySegments(ch, h, k, 0)
 		return
 	}
-	if ch.rings != nil && ch.rings.replies.Base != 0 && !w.cl.defers[h.RPC] {
-		w.write(ch, ch.rings.replies, h, k.Message, !w.cl.single)
+	if ch.rings != nil && ch.rings.Replies.Base != 0 && !w.cl.defers[h.RPC] {
+		w.write(ch, ch.rings.Replies, h, k.Message, !w.cl.single)
 		return
 	}
 	w.send(ch, h, k.Message, !w.cl.single)

@@ -32,7 +32,7 @@ func (w *Worker) requestSegments(ch *channel, h datagram.Header, k *call, n uint
 		if !k.passive {
 			w.expect(ch, h.Seq)
 		}
-		w.writeSegment(ch, ch.rings.requests, h, k.message, batched)
+		w.writeSegment(ch, ch.rings.Requests, h, k.message, batched)
 		k.sent = 1
 		return
 	}

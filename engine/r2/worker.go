@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/r2/queuepair"
 	"drtmx/engine/r2/ready"
 	"drtmx/engine/r2/registered"
+	"drtmx/engine/r2/rings"
 	"drtmx/engine/r2/sendq"
 	"drtmx/engine/sim"
 )
@@ -27,12 +28,12 @@ type Worker struct {
 	batch   []fabric.CQE // polled, see keep
 	next    int          // in batch
 	ready   ready.Queue[Co]
-	until   int    // in ready: what this turn runs
-	running bool   // this turn has come to the ready coroutines
-	machine int    // number of mc, without its line
-	thread  int    // on it
-	lkey    uint32 // of its buffers
-	rings   *rings // nil: none
+	until   int                    // in ready: what this turn runs
+	running bool                   // this turn has come to the ready coroutines
+	machine int                    // number of mc, without its line
+	thread  int                    // on it
+	lkey    uint32                 // of its buffers
+	rings   *rings.Rings[*channel] // nil: none
 	ud      *queuePair
 	out     []*channel // by machine: to our mate there, before others
 	owing   int        // channels on which owedWaiting receipts are owed, or more
@@ -200,7 +201,7 @@ func (w *Worker) poll() {
 		w.Charge(Time(n) * w.CPU.MemoryLine)
 	}
 	if r := w.rings; r != nil {
-		r.at, r.found = 0, false
+		r.At, r.Found = 0, false
 	}
 }
 
