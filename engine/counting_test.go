@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drtmx/engine/experiment"
+	"drtmx/engine/r2"
 	records "drtmx/engine/record"
 	"drtmx/engine/workload/cycle"
 )
@@ -80,7 +81,7 @@ func stall(t *testing.T, s *System) {
 		advance(t, s, 10_000)
 		for key := range uint64(8) {
 			at, _ := ring.Find(key)
-			copy(s.cl.Mem(ring.Primary(key)).Bytes(at.Addr+records.LockOffset, len(lock)), lock)
+			copy(s.cl.Mem(ring.Primary(key)).Bytes(at.Addr+r2.Addr(records.LockSeq.Lock), len(lock)), lock)
 		}
 	}
 }

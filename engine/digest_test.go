@@ -55,7 +55,7 @@ func TestContentsAreValues(t *testing.T) {
 		t.Fatalf("key %d is gone", key)
 	}
 	row := s.fab.Machine(loc.Machine).Mem.Bytes(loc.Addr, db.Table(id).RowBytes())
-	row[layout.SeqOffset]++
+	row[layout.LockSeq.Stamp]++
 	if db.Contents() != before {
 		t.Error("a header counts as contents")
 	}

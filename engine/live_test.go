@@ -13,6 +13,7 @@ import (
 	"drtmx/engine/experiment"
 	"drtmx/engine/history"
 	"drtmx/engine/protocol/occ"
+	"drtmx/engine/r2"
 	records "drtmx/engine/record"
 	"drtmx/engine/sim"
 	"drtmx/engine/workload/smallbank"
@@ -471,7 +472,7 @@ func TestVersionOfNobodyIsSeen(t *testing.T) {
 	store := s.load.db.Table(smallbank.Checking)
 	for key := range uint64(20) { // among them hot ones
 		at, _ := store.Find(key)
-		records.SetSeq(s.cl.Mem(at.Machine).Bytes(at.Addr, store.RowBytes()), records.Next(records.InitialSeq))
+		records.LockSeq.SetStamp(s.cl.Mem(at.Machine).Bytes(at.Addr+r2.Addr(records.LockSeq.Stamp), 8), records.Next(records.InitialSeq))
 	}
 	advance(t, s, 500_000)
 	if err := s.Drain(); err != nil {
@@ -486,7 +487,7 @@ func TestValueOfNobodyIsSeen(t *testing.T) {
 	advance(t, s, 200_000)
 	s.load.db.EachTouched(smallbank.Checking, func(key uint64) {
 		at, _ := s.load.db.Table(smallbank.Checking).Find(key)
-		s.cl.Mem(at.Machine).Bytes(at.Addr+records.ValueOffset, 8)[0] ^= 1
+		s.cl.Mem(at.Machine).Bytes(at.Addr+r2.Addr(records.LockSeq.Bytes), 8)[0] ^= 1
 	})
 	advance(t, s, 200_000)
 	if err := s.Drain(); err != nil {

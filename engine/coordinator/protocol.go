@@ -15,7 +15,7 @@ type Protocol struct {
 	Cl         *r2.Cluster
 	Log        replication.Scheme
 	Program    Program
-	H          record.Header // of rows
+	H          record.Layout // of rows
 	MaxPayload int
 
 	replicas int // of the logs
@@ -23,7 +23,7 @@ type Protocol struct {
 }
 
 // Open is one whose rows have a header.
-func Open(db *txn.DB, h record.Header) Protocol {
+func Open(db *txn.DB, h record.Layout) Protocol {
 	return Protocol{DB: db, Cl: db.Cluster(), Log: db.Log(), Program: ScaledProgram(db.Options().Scale), H: h, MaxPayload: db.Cluster().MaxPayload()}
 }
 
@@ -32,14 +32,14 @@ func (p *Protocol) OpenLog(replicas int) (err error) {
 	o := p.DB.Options()
 	p.replicas = replicas
 	p.Log, err = p.DB.OpenLog(replication.Options{
-		Replicas: replicas, Header: p.H, FullNS: int64(o.Scale.Of(CostFullLog, replication.DefaultFullNS)),
+		Replicas: replicas, Layout: p.H, FullNS: int64(o.Scale.Of(CostFullLog, replication.DefaultFullNS)),
 		Costs: replication.Costs{Serve: o.Scale.Of(CostServeLog, o.Costs.Logging), Apply: p.Program.Reclaim, ApplyRecord: p.Program.ReclaimRecord, EntryBytes: o.Costs.Payload.Logging},
 	})
 	return err
 }
 
-// Header is what rows have in front of the value.
-func (p *Protocol) Header() record.Header { return p.H }
+// Layout is what rows have in front of the value.
+func (p *Protocol) Layout() record.Layout { return p.H }
 
 // Unserved counts what ended transactions have left for others to do.
 func (p *Protocol) Unserved() int { return p.Ending }

@@ -54,7 +54,7 @@ func (a *Access) NextStamp(had uint64, versions bool) (next uint64) {
 
 // Update is what a log entry has of it. The place of a new row follows, see Session.Inserted.
 func (a *Access) Update(stamp uint64) record.Update {
-	u := record.Update{Table: a.Table.ID, Key: a.Key, New: stamp, Value: a.Out[txn.OutHeaderBytes:]}
+	u := record.Update{Table: a.Table.ID, Key: a.Key, New: stamp, Value: a.Logged()}
 	switch {
 	case a.NewRow && !a.Tomb:
 		u.Op = record.OpInsert

@@ -125,7 +125,7 @@ func TestInsertAnswers(t *testing.T) {
 func TestGaps(t *testing.T) {
 	cfg := &wounding{Settings: txn.Settings{Replicas: 1}.WithDefaults()}
 	txntest.Run(t, r2.Config{Threads: 1}, txn.Options{Config: cfg}, store.Spec{ID: 1, Name: "t", ValueBytes: 8}, store.Stripes(txntest.Machines, 9), func(c *r2.Co, cl *txn.Client) {
-		p := Open(cl.DB(), cl.DB().Protocol().Header())
+		p := Open(cl.DB(), cl.DB().Protocol().Layout())
 		g, err := OpenGaps(&p, "gaps", true)
 		if err != nil {
 			t.Fatal(err)

@@ -1,12 +1,10 @@
 package kv
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 
 	"drtmx/engine/r2"
-	"drtmx/engine/record"
 )
 
 // Audit looks at the rows of a table at rest. Every row is of one record that the index has, or free, or used up;
@@ -50,9 +48,10 @@ func (s *shard) audit(bad func(text string)) {
 		}
 		s.auditFree(row, say)
 	}
+	layout := &s.table.rows.Layout
 	for row := uint32(s.records); row < s.nextRow; row++ {
 		_, used := taken[row]
-		if _, ok := slices.BinarySearch(free, row); !ok && !used && record.Incarnation(s.stampAt(s.machine, s.rowAddr(row), row)) < record.LastIncarnation {
+		if _, ok := slices.BinarySearch(free, row); !ok && !used && layout.Reusable(layout.IncarnationOf(s.rowAt(s.machine, s.rowAddr(row), row))) {
 			say("row %d is lost: neither free nor of a record", row)
 		}
 	}
@@ -60,24 +59,26 @@ func (s *shard) audit(bad func(text string)) {
 
 // auditFree looks whether a free row holds a record.
 func (s *shard) auditFree(row uint32, say func(format string, args ...any)) {
-	own := s.stampAt(s.machine, s.rowAddr(row), row)
-	if !s.table.layout.Header.Vacant(own) {
+	layout := &s.table.rows.Layout
+	own := layout.IncarnationOf(s.rowAt(s.machine, s.rowAddr(row), row))
+	if !layout.Free(own) {
 		say("free row %d holds a record, its sequence is %#x", row, own)
 	}
 	for _, b := range s.table.backups[s.machine] {
 		// An insert that was taken back is not logged, so a backup may be behind, but not ahead. That a tombstone was collected is
 		// not logged either.
-		if seq := s.stampAt(b.host, b.rowAddr(s, row), row); record.Live(seq) && !s.table.layout.Header.Tomb(seq) || seq > own {
+		copied := s.rowAt(b.host, b.rowAddr(s, row), row)
+		if seq := layout.IncarnationOf(copied); layout.LiveCopy(seq, layout.StampOf(copied)) || seq > own {
 			say("free row %d has sequence %#x on backup %d, %#x on its primary", row, seq, b.host, own)
 		}
 	}
 }
 
-// stampAt is the stamp of a row, which is at a on a machine.
-func (s *shard) stampAt(machine int, a r2.Addr, row uint32) uint64 {
-	b := make([]byte, s.table.layout.Bytes())
+// rowAt is a row, which is at a on a machine.
+func (s *shard) rowAt(machine int, a r2.Addr, row uint32) []byte {
+	b := make([]byte, s.table.RowBytes())
 	s.table.copyRow(s, machine, a, row, b)
-	return binary.LittleEndian.Uint64(b[s.table.layout.Header.Stamp:])
+	return b
 }
 
 // fillBytes is the block in which memory comes into being, see fabric.Alloc.

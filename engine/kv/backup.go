@@ -109,7 +109,7 @@ func (t *Table) AheadBackup(machine int, key uint64, row uint32) {
 		if !t.spec.Tree {
 			t.cl.AheadBytes(machine, b.bucketAddr(s, s.slotOf(s.hash(j))), lineBytes)
 		}
-		t.cl.AheadBytes(machine, b.rowAddr(s, uint32(j)), t.RowBytes())
+		t.cl.AheadBytes(machine, b.rowAddr(s, uint32(j)), t.rows.ImageBytes())
 	}
 }
 
@@ -128,5 +128,5 @@ func (b *backup) bucketAddr(s *shard, place uint64) r2.Addr {
 }
 
 func (b *backup) rowAddr(s *shard, row uint32) r2.Addr {
-	return b.rows[s.socket].base + r2.Addr(uint64(row)*uint64(s.table.layout.Stride))
+	return b.rows[s.socket].base + r2.Addr(uint64(row)*uint64(s.table.rows.Stride))
 }

@@ -24,7 +24,7 @@ func TestBackupsAreTheNextServersWithTheSameRows(t *testing.T) {
 				if !ok {
 					continue
 				}
-				if row := c.Load(a, tb.RowBytes()); record.Seq(row) != record.InitialSeq || !holds(record.Value(row), key) {
+				if row := c.Load(a, tb.RowBytes()); record.LockSeq.StampOf(row) != record.InitialSeq || !holds(record.LockSeq.Value(row), key) {
 					t.Errorf("key %d on backup %d: row %x", key, m, row)
 				}
 			}
@@ -51,7 +51,7 @@ func TestOracleSeesThroughPages(t *testing.T) {
 	row := make([]byte, tb.RowBytes())
 	check := func(when string) {
 		for key := range uint64(keys) {
-			if !tb.Row(0, key, row) || record.Seq(row) != record.InitialSeq || !holds(record.Value(row), key) {
+			if !tb.Row(0, key, row) || record.LockSeq.StampOf(row) != record.InitialSeq || !holds(record.LockSeq.Value(row), key) {
 				t.Fatalf("%s: key %d, row %x", when, key, row)
 			}
 		}

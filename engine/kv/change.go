@@ -205,11 +205,11 @@ func (t *Table) Insert(c *r2.Co, key uint64, own []byte, seen uint64) (store.Cha
 	if !empty.ok { // others insert into other chains while the row is written
 		s.promised++
 	}
-	a, header := s.rowAddr(row), t.layout.Header
-	stamp := c.Load64(a + r2.Addr(header.Stamp))
-	header.MarkInserted(own, stamp)
+	a, layout := s.rowAddr(row), &t.rows.Layout
+	word := c.Load64(a + r2.Addr(layout.Incarnation))
+	layout.MarkInserted(own, word)
 	c.Store(a, own)
-	ref := NewRef(row, record.Incarnation(stamp))
+	ref := NewRef(row, record.Incarnation(word))
 	if empty.ok {
 		h.change(empty.node, edit{slot: empty.slot, key: key | valid, ref: ref})
 	} else {
@@ -243,9 +243,9 @@ func (t *Table) Remove(c *r2.Co, key uint64, ref Ref) (store.Change, error) {
 // Free makes a row one that a record can be inserted into; see store.Table.
 func (t *Table) Free(c *r2.Co, key uint64, ref Ref) {
 	s, _ := t.locateOwn(c, key)
-	a := s.rowAddr(ref.Row()) + r2.Addr(t.layout.Header.Stamp)
-	stamp, reusable := t.layout.Header.Freed(c.Load64(a))
-	c.Store64(a, stamp)
+	a := s.rowAddr(ref.Row()) + r2.Addr(t.rows.Layout.Incarnation)
+	word, reusable := t.rows.Layout.Freed(c.Load64(a))
+	c.Store64(a, word)
 	if reusable {
 		c.Touch(s.private, 8)
 		s.freeRows = append(s.freeRows, ref.Row())

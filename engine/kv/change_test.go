@@ -118,7 +118,7 @@ func tableAgainstMap(t *rapid.T, b *bed, spec Spec) {
 			switch st.op {
 			case 0:
 				_, row, ok, e := read(c, tb, st.key)
-				if err = e; ok != model[st.key] || ok && (!readable(row) || !holds(record.Value(row), st.key)) {
+				if err = e; ok != model[st.key] || ok && (!readable(row) || !holds(record.LockSeq.Value(row), st.key)) {
 					err = errors.Join(err, errors.New("lookup differs from the map"))
 				}
 			case 1:
@@ -146,7 +146,7 @@ func tableAgainstMap(t *rapid.T, b *bed, spec Spec) {
 	for key := range uint64(60) {
 		loc, ok := tb.Find(key)
 		row := make([]byte, tb.RowBytes())
-		if ok != model[key] || ok && (!tb.Row(loc.Machine, key, row) || !holds(record.Value(row), key)) {
+		if ok != model[key] || ok && (!tb.Row(loc.Machine, key, row) || !holds(record.LockSeq.Value(row), key)) {
 			t.Fatalf("at the end, key %d: found %v, in the map %v", key, ok, model[key])
 		}
 	}
@@ -176,7 +176,7 @@ func TestStaleLocationIsDetected(t *testing.T) {
 				return
 			}
 			row := c.Read(loc.Loc, tb.RowBytes())
-			if err := c.Wait(); err != nil || !loc.Stale(record.Seq(row.B)) {
+			if err := c.Wait(); err != nil || !loc.Stale(record.LockSeq.StampOf(row.B)) {
 				t.Errorf("%s: location not found stale, row %x, %v", when, row.B, err)
 			}
 		}
@@ -217,7 +217,7 @@ func TestStaleLocationIsDetected(t *testing.T) {
 			t.Error("the entry is still there after Invalidate")
 		}
 		now, row, ok, err := read(c, tb, key)
-		if !ok || err != nil || now.Stale(record.Seq(row)) || !holds(record.Value(row), key) {
+		if !ok || err != nil || now.Stale(record.LockSeq.StampOf(row)) || !holds(record.LockSeq.Value(row), key) {
 			t.Errorf("after a new lookup: %v, row %x, %v", ok, row, err)
 		}
 		x.Put(c, tb, key, now.Ref)
@@ -285,13 +285,13 @@ func remoteLookupsDuringChanges(t *testing.T, k kind) {
 			t.Errorf("key %d, which is always there, was not found", key)
 		case key >= above && ok:
 			t.Errorf("key %d, which never is there, was found at %+v", key, loc)
-		case ok && loc.Stale(record.Seq(row)):
+		case ok && loc.Stale(record.LockSeq.StampOf(row)):
 			stale++
 		case ok && readable(row):
 			fresh++
 			// A row of several lines may be torn; validation would read the sequence again.
-			again := c.Read(loc.Loc, record.HeaderBytes)
-			if c.Wait() == nil && record.Seq(again.B) == record.Seq(row) && !holds(record.Value(row), key) {
+			again := c.Read(loc.Loc, record.LockSeq.Bytes)
+			if c.Wait() == nil && record.LockSeq.StampOf(again.B) == record.LockSeq.StampOf(row) && !holds(record.LockSeq.Value(row), key) {
 				t.Errorf("key %d: row %x", key, row)
 			}
 		}
@@ -403,6 +403,6 @@ func TestFixedTable(t *testing.T) {
 
 // readable says that a row holds a record, and nobody has it locked or is writing it.
 func readable(row []byte) bool {
-	seq := record.Seq(row)
-	return record.Lock(row) == 0 && record.Stable(seq) && record.Live(seq)
+	seq := record.LockSeq.StampOf(row)
+	return record.LockSeq.LockOf(row) == 0 && record.Stable(seq) && record.Live(seq)
 }

@@ -23,6 +23,6 @@ func (t *Table) LookupRemote(c *r2.Co, key uint64) (loc Location, ok bool, err e
 }
 
 // NewTable makes a table on the machines of a cluster, whose rows have a header. Nothing of it is touched.
-func NewTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Table, error) {
+func NewTable(cl *r2.Cluster, h record.Layout, spec Spec, place Placement) (*Table, error) {
 	return kind{}.newTable(cl, h, spec, place)
 }

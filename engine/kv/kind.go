@@ -77,8 +77,8 @@ func (kind) Name() string { return "drtm-kv" }
 func (kind) Doc() string  { return "cluster-chained hash tables with location caches (DrTM-KV)" }
 
 // Make is NewTable.
-func (k kind) Make(cl *r2.Cluster, s Spec, h record.Header, p Placement) (store.Table, error) {
-	return k.newTable(cl, h, s, p)
+func (k kind) Make(cl *r2.Cluster, s Spec, l record.Layout, p Placement) (store.Table, error) {
+	return k.newTable(cl, l, s, p)
 }
 
 // caches are the location caches of a cluster. They share the numbers of the records.

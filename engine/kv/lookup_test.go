@@ -40,7 +40,7 @@ func lookupEveryKey(t *testing.T, k kind, most float64) {
 				return
 			}
 			row := c.Read(loc.Loc, tb.RowBytes())
-			if err := c.Wait(); err != nil || !readable(row.B) || loc.Stale(record.Seq(row.B)) || !holds(record.Value(row.B), key) {
+			if err := c.Wait(); err != nil || !readable(row.B) || loc.Stale(record.LockSeq.StampOf(row.B)) || !holds(record.LockSeq.Value(row.B), key) {
 				t.Errorf("key %d: row %x, %v", key, row.B, err)
 				return
 			}

@@ -54,7 +54,7 @@ func memoryWhenAllIsTouched(t *testing.T, k kind, most float64) {
 				mem.Bytes(s.rowAddr(uint32(j)), tb.RowBytes())
 			}
 			index += b.pages(m, s.nodes.base, s.nodeEnd*uint64(s.bytes))
-			rows += b.pages(m, s.rows.base, uint64(s.rowEnd)*uint64(tb.layout.Stride))
+			rows += b.pages(m, s.rows.base, uint64(s.rowEnd)*uint64(tb.rows.Stride))
 		}
 		for i := range tb.Backups() {
 			k := tb.backups[m][i]
@@ -62,7 +62,7 @@ func memoryWhenAllIsTouched(t *testing.T, k kind, most float64) {
 				for j := range s.n {
 					b.cl.Mem(k.host).Bytes(k.rowAddr(s, uint32(j)), tb.RowBytes())
 				}
-				rows += b.pages(k.host, k.rows[s.socket].base, uint64(s.rowEnd)*uint64(tb.layout.Stride))
+				rows += b.pages(k.host, k.rows[s.socket].base, uint64(s.rowEnd)*uint64(tb.rows.Stride))
 			}
 		}
 	}

@@ -82,11 +82,17 @@ func (t *Table) RowAddr(machine int, key uint64) (a r2.Addr, ok bool) {
 
 // copyRow copies a row of a shard, which is at a on a machine.
 func (t *Table) copyRow(s *shard, machine int, a r2.Addr, row uint32, dst []byte) {
-	clear(dst)
-	if uint64(row) < s.records {
-		copy(dst, s.initialRow(uint64(row)))
+	b := dst[:t.RowBytes()]
+	if len(t.image) > 0 {
+		b = make([]byte, len(t.image))
 	}
-	copyMaterialized(dst[:t.layout.Bytes()], t.cl.Mem(machine), a)
+	clear(b)
+	if uint64(row) < s.records {
+		copy(b, s.initialRow(uint64(row)))
+	}
+	copyMaterialized(b, t.cl.Mem(machine), a)
+	whole, _ := t.rows.Whole(b)
+	clear(dst[copy(dst, whole):])
 }
 
 // copyMaterialized copies those of the bytes at a whose block has come into being. Rows may reach over the

@@ -51,10 +51,10 @@ func insertLocal(c *r2.Co, t *Table, key uint64, value []byte) (loc Location, se
 		return loc, 0, err
 	}
 	loc, seq = t.Location(key, x.Ref), record.LockSeq.FirstStamp(x.Ref.Incarnation())
-	c.Store64(loc.Addr+record.SeqOffset, record.Writing(seq))
-	c.Store(loc.Addr+record.ValueOffset, value)
-	c.Store64(loc.Addr+record.SeqOffset, seq)
-	c.Store64(loc.Addr+record.LockOffset, 0)
+	c.Store64(loc.Addr+r2.Addr(record.LockSeq.Stamp), record.Writing(seq))
+	c.Store(loc.Addr+r2.Addr(record.LockSeq.Bytes), value)
+	c.Store64(loc.Addr+r2.Addr(record.LockSeq.Stamp), seq)
+	c.Store64(loc.Addr+r2.Addr(record.LockSeq.Lock), 0)
 	return loc, seq, nil
 }
 
@@ -67,7 +67,7 @@ func deleteLocal(c *r2.Co, t *Table, key uint64) (at Ref, err error) {
 	if err != nil || !ok {
 		return 0, errors.Join(err, ErrMissing)
 	}
-	if c.LocalCAS(loc.Addr+record.LockOffset, 0, record.Owner{}.LockWord()) != 0 {
+	if c.LocalCAS(loc.Addr+r2.Addr(record.LockSeq.Lock), 0, record.Owner{}.LockWord()) != 0 {
 		return 0, ErrBusy
 	}
 	if _, err = t.Remove(c, key, loc.Ref); err == nil {

@@ -118,11 +118,11 @@ func homeRef(j uint64) Ref { return NewRef(uint32(j), 0) }
 func (s *shard) nodeAddr(node uint64) r2.Addr { return s.nodes.base + r2.Addr(node*uint64(s.bytes)) }
 
 func (s *shard) rowAddr(row uint32) r2.Addr {
-	return s.rows.base + r2.Addr(uint64(row)*uint64(s.table.layout.Stride))
+	return s.rows.base + r2.Addr(uint64(row)*uint64(s.table.rows.Stride))
 }
 
 // rowBytes is the size of the rows' region: of one row at least, for a socket may have got none.
-func (s *shard) rowBytes() uint64 { return uint64(max(1, s.rowEnd)) * uint64(s.table.layout.Stride) }
+func (s *shard) rowBytes() uint64 { return uint64(max(1, s.rowEnd)) * uint64(s.table.rows.Stride) }
 
 // fillNodes computes the initial bytes of the nodes from offset at of the index region on. Nodes may reach over the boundaries of blocks.
 func (s *shard) fillNodes(at uint64, dst []byte) {
@@ -212,7 +212,7 @@ func (s *shard) between(from, to uint64) []uint64 {
 // reach over the boundaries of blocks.
 func (s *shard) fillRows(block uint64, dst []byte) {
 	clear(dst)
-	stride := uint64(s.table.layout.Stride)
+	stride := uint64(s.table.rows.Stride)
 	from := block * uint64(len(dst))
 	for j := from / stride; j < s.records && j*stride < from+uint64(len(dst)); j++ {
 		row := s.initialRow(j)
@@ -224,13 +224,17 @@ func (s *shard) fillRows(block uint64, dst []byte) {
 	}
 }
 
-// initialRow is the row of record j at the start, valid until the next call.
+// initialRow is the row of record j at the start as it is in memory, valid until the next call.
 func (s *shard) initialRow(j uint64) []byte {
-	row := s.table.scratch
-	clear(row)
-	s.table.layout.Header.Init(row)
-	if init := s.table.spec.Init; init != nil {
-		init(s.keyOf(j), s.table.layout.Header.Value(row))
+	t := s.table
+	clear(t.scratch)
+	t.rows.Layout.Init(t.scratch)
+	if init := t.spec.Init; init != nil {
+		init(s.keyOf(j), t.rows.Layout.Value(t.scratch))
 	}
-	return row
+	if len(t.image) == 0 {
+		return t.scratch
+	}
+	t.rows.Image(t.image, t.scratch)
+	return t.image
 }

@@ -138,23 +138,23 @@ func TestRowsReachOverPages(t *testing.T) {
 		}
 		s := tb.shards[0][0]
 		var all []byte
-		for page := range uint64(500*tb.layout.Stride/testPage + 1) {
+		for page := range uint64(500*tb.rows.Stride/testPage + 1) {
 			dst := make([]byte, testPage)
 			s.fillRows(page, dst)
 			all = append(all, dst...)
 		}
 		for j := range 500 {
-			row := all[j*tb.layout.Stride:][:tb.layout.Bytes()]
-			if !readable(row) || record.Seq(row) != record.InitialSeq {
-				t.Fatalf("value of %d bytes: row %d not readable, sequence %d", value, j, record.Seq(row))
+			row := all[j*tb.rows.Stride:][:tb.rows.Bytes()]
+			if !readable(row) || record.LockSeq.StampOf(row) != record.InitialSeq {
+				t.Fatalf("value of %d bytes: row %d not readable, sequence %d", value, j, record.LockSeq.StampOf(row))
 			}
-			for i, b := range record.Value(row) {
+			for i, b := range record.LockSeq.Value(row) {
 				if b != byte(j)+byte(i) {
 					t.Fatalf("value of %d bytes: byte %d of row %d is %d", value, i, j, b)
 				}
 			}
 		}
-		for i, b := range all[500*tb.layout.Stride:] {
+		for i, b := range all[500*tb.rows.Stride:] {
 			if b != 0 {
 				t.Fatalf("byte %d after the last row is %d", i, b)
 			}

@@ -21,18 +21,19 @@ type Table struct {
 	*bucket   // of its hash tables
 	placement Placement
 	copies    membership.Placement
-	layout    record.Layout
+	rows      record.Rows
 	cl        *r2.Cluster
 	shards    [][]*shard     // by server and socket
 	backups   [][]*backup    // by server and distance, 0 for the next server
 	records   uint64         // that it had from the start
 	scratch   []byte         // one row
+	image     []byte         // the same as it is in memory, if that is not the row itself
 	growing   *store.Growing // nil: keys that may come have no numbers
 	rpcFind   uint8          // of a table with trees that other machines read
 }
 
-func (k kind) newTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Table, error) {
-	t, err := newTable(cl, k.bucket(), h, spec, place)
+func (k kind) newTable(cl *r2.Cluster, l record.Layout, spec Spec, place Placement) (*Table, error) {
+	t, err := newTable(cl, k.bucket(), l, spec, place)
 	if err != nil {
 		return nil, err
 	}
@@ -68,14 +69,8 @@ func (k kind) newTable(cl *r2.Cluster, h record.Header, spec Spec, place Placeme
 }
 
 // newTable checks what can be checked without a cluster.
-func newTable(cl *r2.Cluster, b *bucket, h record.Header, spec Spec, place Placement) (*Table, error) {
-	if h.Written = spec.Mutable; spec.Constant {
-		h.Inline = 0 // there will be no old version
-	}
-	layout, err := record.Packed(h, spec.ValueBytes)
-	if spec.Aligned {
-		layout, err = record.Aligned(h, spec.ValueBytes)
-	}
+func newTable(cl *r2.Cluster, b *bucket, l record.Layout, spec Spec, place Placement) (*Table, error) {
+	rows, err := store.RowsOf(spec, l)
 	if err == nil {
 		err = place.Check()
 	}
@@ -85,13 +80,13 @@ func newTable(cl *r2.Cluster, b *bucket, h record.Header, spec Spec, place Place
 	if err == nil && spec.Order != nil && !spec.Tree {
 		err = errors.New("an order, and no tree that has it: set Tree, or leave Order out")
 	}
-	if err == nil && (spec.Mutable < 0 || spec.Mutable > spec.ValueBytes) {
-		err = fmt.Errorf("mutable bytes %d: from 0 (all) to %d, the length of a value", spec.Mutable, spec.ValueBytes)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	t := &Table{spec: spec, bucket: b, placement: place, copies: place.Copies(membership.First), layout: layout, cl: cl, scratch: make([]byte, layout.Bytes())}
+	t := &Table{spec: spec, bucket: b, placement: place, copies: place.Copies(membership.First), rows: rows, cl: cl, scratch: make([]byte, rows.Bytes())}
+	if n := rows.ImageBytes(); n > rows.Bytes() {
+		t.image = make([]byte, n)
+	}
 	if p, ok := place.Partition.(store.Growing); ok {
 		t.growing = &p
 	}
@@ -120,10 +115,10 @@ func (t *Table) addServer(m, sockets int) error {
 }
 
 // RowBytes is the length of a row: header and value.
-func (t *Table) RowBytes() int { return t.layout.Bytes() }
+func (t *Table) RowBytes() int { return t.rows.Bytes() }
 
-// Header is what its rows have in front of the value.
-func (t *Table) Header() record.Header { return t.layout.Header }
+// Rows is the geometry of its rows.
+func (t *Table) Rows() *record.Rows { return &t.rows }
 
 // Primary is the server that a key belongs to.
 func (t *Table) Primary(key uint64) int { return t.placement.Partition.Primary(key) }

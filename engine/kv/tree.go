@@ -154,11 +154,11 @@ func (t *Table) insertTree(c *r2.Co, key uint64, own []byte, seen uint64) (store
 	if err != nil {
 		return same, err
 	}
-	a, header := s.rowAddr(row), t.layout.Header
-	stamp := binary.LittleEndian.Uint64(c.Peek(a+r2.Addr(header.Stamp), 8))
-	header.MarkInserted(own, stamp)
+	a, layout := s.rowAddr(row), &t.rows.Layout
+	word := binary.LittleEndian.Uint64(c.Peek(a+r2.Addr(layout.Incarnation), 8))
+	layout.MarkInserted(own, word)
 	c.Poke(a, own) // the row is free, and its lock word stays one that is taken
-	ref := NewRef(row, record.Incarnation(stamp))
+	ref := NewRef(row, record.Incarnation(word))
 	x.Insert(at, entryOf(s, ref))
 	x.charge(c, &x.nodes, lineBytes)
 	c.Poke(gap.Addr, c.Word(uint64(version+2)))

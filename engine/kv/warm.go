@@ -85,14 +85,14 @@ func (t *Table) Lines(key uint64, f func(machine int, a r2.Addr, n int)) {
 	} else {
 		f(s.machine, s.nodeAddr(node), s.bytes)
 	}
-	f(s.machine, loc.Addr, t.RowBytes())
+	f(s.machine, loc.Addr, t.rows.ImageBytes())
 	for _, b := range t.backups[s.machine] {
 		if !t.spec.Tree {
 			for _, at := range s.backupLines {
 				f(b.host, b.bucketAddr(s, node)+at, lineBytes)
 			}
 		}
-		f(b.host, b.rowAddr(s, loc.Ref.Row()), t.RowBytes())
+		f(b.host, b.rowAddr(s, loc.Ref.Row()), t.rows.ImageBytes())
 	}
 }
 

@@ -4,7 +4,14 @@
 // Everything here is bytes and arithmetic. Nothing reads a clock, posts a verb or charges a cycle;
 // engine/kv puts rows somewhere, and engine/protocol/occ and engine/replication move them.
 //
-// # Rows
+// # Layouts
+//
+// A row is a header and a value. A protocol declares its header as a Layout of named words and lists, of 256 bytes at most, and says
+// what they are to others (Role): which the primary has for itself, which log entries carry and backups install, and where a store
+// finds out whether a row is free, live, or holds another record than before. Offsets are computed when the layout is made. Rows
+// is the geometry of a table's rows.
+//
+// # Rows of optimistic transactions
 //
 //	offset 0   lock   u64   0 = free, else held | machine | thread | coroutine
 //	offset 8   seq    u64   incarnation 16 bits | counter 47 bits | being written 1 bit
@@ -32,6 +39,12 @@
 // validation phase rejects what does not belong together. A reader that skips validation (a read-only
 // transaction on a single key) has to ask OneLine first.
 //
+// # Forms of tearing
+//
+// That is as the protocols of the thesis have it, and as-published is the default of a Layout. Two other forms let a READ alone say whether it is
+// of one moment, for readers that validate nothing: header-last rows have their stamp behind the value too, and line-versions rows have
+// a version in each line. Rows.Image, Rows.Whole and Rows.Writes hide what they add to a row.
+//
 // # Log entries
 //
 // One entry carries all that one transaction changes, and a backup takes from it what it holds. Its size
@@ -49,5 +62,5 @@
 //
 // # Versions of records
 //
-// Versioned is a header with what snapshots need: see there. Tail is what such rows may have behind their values for snapshots that READ them. Log entries then carry the one stamp of their transaction.
+// Versioned is a layout with what snapshots need: see there. Tail is what such rows may have behind their values for snapshots that READ them. Log entries then carry the one stamp of their transaction.
 package record

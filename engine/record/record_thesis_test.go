@@ -4,8 +4,8 @@ import "testing"
 
 // Section 4.3.2: lock and version of a record are read with one READ, and locked with one 8-byte ATOMIC.
 func TestThesis432LockAndVersionAreOneSixteenByteRead(t *testing.T) {
-	if LockOffset != 0 || SeqOffset != LockOffset+8 || HeaderBytes != 16 {
-		t.Errorf("lock at %d, sequence at %d, header of %d bytes", LockOffset, SeqOffset, HeaderBytes)
+	if LockSeq.Lock != 0 || LockSeq.Stamp != 8 || LockSeq.Checked != 16 || LockSeq.Bytes != 16 {
+		t.Errorf("lock at %d, sequence at %d, header of %d bytes", LockSeq.Lock, LockSeq.Stamp, LockSeq.Bytes)
 	}
 }
 
@@ -20,7 +20,7 @@ func TestThesisSmallBankRowHas24Bytes(t *testing.T) {
 		if !OneLine(uint64(i*l.Stride), l.Bytes()) {
 			straddle++
 		}
-		if !OneLine(uint64(i*l.Stride)+SeqOffset, 8) || !OneLine(uint64(i*l.Stride)+LockOffset, 8) {
+		if !OneLine(uint64(i*l.Stride)+uint64(LockSeq.Stamp), 8) || !OneLine(uint64(i*l.Stride), 8) {
 			t.Errorf("a header word of row %d straddles a line", i)
 		}
 	}

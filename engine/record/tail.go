@@ -2,7 +2,7 @@ package record
 
 import "encoding/binary"
 
-// Tail is what rows with Header.Inline have behind their values, for READs of a row without the CPU of its primary: the
+// Tail is what rows with Layout.Inline have behind their values, for READs of a row without the CPU of its primary: the
 // youngest of its old versions, and at the very end the stamp of the present one again.
 //
 //	header | value | old version ... | stamp u64
@@ -22,12 +22,12 @@ type Tail struct {
 const slotHead = 16
 
 // Tail is that of rows with a value of so many bytes.
-func (h Header) Tail(valueBytes int) Tail {
-	written := h.Written
+func (l *Layout) Tail(valueBytes int) Tail {
+	written := l.Written
 	if written == 0 {
 		written = valueBytes
 	}
-	return Tail{row: h.Bytes + valueBytes, first: alignUp(h.Bytes+valueBytes, 8), each: SlotBytes(written), n: h.Inline}
+	return Tail{row: l.Bytes + valueBytes, first: alignUp(l.Bytes+valueBytes, 8), each: SlotBytes(written), n: l.Inline}
 }
 
 // SlotBytes is what an old version takes of a row, of whose value updates write so many bytes.

@@ -1,7 +1,5 @@
 package record
 
-import "encoding/binary"
-
 // Versioned is the header of rows whose records have versions (thesis §5.3.2):
 //
 //	offset  0   lock     u64
@@ -16,19 +14,9 @@ import "encoding/binary"
 //
 // A deleted record leaves a tombstone, whose version has a stamp as others have, until no snapshot can ask for what was there
 // before it. Sequences of live records have a counter of 2, 6, 10, ..., those of tombstones 4, 8, ...
-var Versioned = Header{
-	Bytes: VersionedBytes, Stamp: VersionedSeqOffset, Initial: InitialSeq, Own: VersionOffset, Step: 4,
-	Tuple: TupleOffset, Chain: ChainOffset, Version: VersionOffset,
-}
-
-// Where its words are, as numbers that a compiler knows.
-const (
-	TupleOffset        = 8
-	ChainOffset        = 16
-	VersionOffset      = 24
-	VersionedSeqOffset = 32
-	VersionedBytes     = 40
-)
+var Versioned = MustLayout(Options{Step: 4, Align: 16},
+	Word{Name: "lock", Role: RoleLock}, Word{Name: "tuple", Role: RoleOwn | RoleRead}, Word{Name: "chain", Role: RoleOwn},
+	Word{Name: "version", Role: RoleVersion}, Word{Name: "seq", Role: RoleStamp, Initial: InitialSeq})
 
 // Tomb reports whether the row of a versioned table holds a tombstone.
 func Tomb(seq uint64) bool { return seq&2 == 0 && seq&counterMask > 1 }
@@ -44,12 +32,8 @@ func NextVersion(seq uint64) uint64 {
 	return seq&^3 + 6
 }
 
-// TupleOf is the read timestamp of a row, ChainOf where its previous version is, VersionOf the stamp of the present one.
-func (h Header) TupleOf(row []byte) uint64   { return binary.LittleEndian.Uint64(row[h.Tuple:]) }
-func (h Header) VersionOf(row []byte) uint64 { return binary.LittleEndian.Uint64(row[h.Version:]) }
-
 // Tomb reports whether a row with this stamp holds a tombstone, which only versioned tables have.
-func (h Header) Tomb(stamp uint64) bool { return h.HasVersions() && Tomb(stamp) }
+func (l *Layout) Tomb(stamp uint64) bool { return l.HasVersions() && Tomb(stamp) }
 
 // HasVersions says that there are such words.
-func (h Header) HasVersions() bool { return h.Version > 0 }
+func (l *Layout) HasVersions() bool { return l.Version > 0 }

@@ -35,7 +35,7 @@ func TestVersionedSequences(t *testing.T) {
 // A lock and the read timestamp of its record never straddle a line: a READ of both is of one moment.
 func TestTupleSharesTheLocksLine(t *testing.T) {
 	for n := 1; n < 200; n++ {
-		for _, layout := range []func(Header, int) (Layout, error){Packed, Aligned} {
+		for _, layout := range []func(Layout, int) (Rows, error){Packed, Aligned} {
 			l, err := layout(Versioned, n)
 			if err != nil {
 				t.Fatal(err)

@@ -40,7 +40,7 @@ func (c *Copies) Audit(r Row, bad func(text string)) {
 	if len(c.other) < len(r.Bytes) {
 		c.other = make([]byte, len(r.Bytes))
 	}
-	h, other := r.Store.Header(), c.other[:len(r.Bytes)]
+	h, other := &r.Store.Rows().Layout, c.other[:len(r.Bytes)]
 	for _, b := range c.placement.Backups(r.Machine) {
 		if !r.Store.Row(b, r.Key, other) || !bytes.Equal(replicated(h, r.Bytes), replicated(h, other)) {
 			bad(fmt.Sprintf("key %d of table %s has stamp %d on machine %d, %d on its backup %d", r.Key, r.Name, h.StampOf(r.Bytes), r.Machine, h.StampOf(other), b))
@@ -50,7 +50,7 @@ func (c *Copies) Audit(r Row, bad func(text string)) {
 
 // replicated is what backups have of a row. A tombstone has no value: a backup may hear of the deletion first, and then
 // not put in what was there before.
-func replicated(h record.Header, row []byte) []byte {
+func replicated(h *record.Layout, row []byte) []byte {
 	if h.Tomb(h.StampOf(row)) {
 		return row[h.Own:h.Bytes]
 	}

@@ -68,7 +68,7 @@ type Writer interface {
 // InPlaceWriter is the Writer of a Kind with InPlace.
 type InPlaceWriter interface {
 	Writer
-	// Replaces says of a change where its row is at the primary, and what the row has from Header.Own on. Those bytes have to stay until Decide.
+	// Replaces says of a change where its row is at the primary, and what the row has from Layout.Own on. Those bytes have to stay until Decide.
 	Replaces(n int, at store.Location, before []byte)
 }
 
@@ -89,8 +89,8 @@ type Options struct {
 	Costs  Costs
 	// InPlace says that the protocol is made for a Kind with InPlace.
 	InPlace bool
-	// Header is what rows have in front of the value. If it has versions, entries carry their stamp.
-	Header record.Header
+	// Layout is what rows have in front of the value. If it has versions, entries carry their stamp.
+	Layout record.Layout
 	// Store is the store of a table.
 	Store func(table uint8) store.Table
 	// Note takes in anomalies; nil: they are dropped.

@@ -5,7 +5,7 @@
 // # Unordered tables
 //
 // A record is a row in the registered memory of its primary: the header of the concurrency
-// control (record.Header), then the value. The table finds the row of a key, by one-sided READs
+// control (record.Layout), then the value. The table finds the row of a key, by one-sided READs
 // from another machine (Search) or on the CPU of the primary (LookupLocal), and says where the
 // copies on the backups are. It never looks at the header but for the stamp's incarnation.
 //

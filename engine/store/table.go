@@ -11,8 +11,8 @@ import (
 type Kind interface {
 	Name() string // the value of the knob store
 	Doc() string  // a few words, for the knob's help
-	// Make makes a table on the machines of a cluster. Rows have the header in front of the value.
-	Make(cl *r2.Cluster, s Spec, h record.Header, p Placement) (Table, error)
+	// Make makes a table on the machines of a cluster. Rows have the layout.
+	Make(cl *r2.Cluster, s Spec, l record.Layout, p Placement) (Table, error)
 	// Caches prepares the caches of all machines for tables of the kind. Each has a budget of so many bytes.
 	Caches(cl *r2.Cluster, tables []Table, bytes, seed uint64) (Caches, error)
 	// Needs is what it needs of memory.
@@ -46,6 +46,7 @@ type Spec struct {
 	Name       string // for messages to people
 	ValueBytes int    // of every record
 	Aligned    bool   // spend memory so that no row of at most a line straddles one; default packed, see package record
+	AlignLong  bool   // rows longer than a line begin on one; shorter ones are packed
 	// Init writes the value that a record has from the start into value, which is zero. It must be a pure
 	// function of the key: it runs when memory is first touched, on the primary and on each backup. Nil
 	// leaves zeros.
@@ -132,8 +133,8 @@ type Change struct {
 type Table interface {
 	// RowBytes is the length of a row: header and value.
 	RowBytes() int
-	// Header is what rows have in front of the value.
-	Header() record.Header
+	// Rows is the geometry of its rows, and what they have in front of the value.
+	Rows() *record.Rows
 
 	// Primary is the server that a key belongs to.
 	Primary(key uint64) int

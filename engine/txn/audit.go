@@ -131,7 +131,7 @@ func (tx *Tx) record(p *audit.Page, a *Access) {
 	}
 	sum := uint64(0) // nothing has none
 	if !a.Delete {
-		sum = tx.db.book.Sum(a.Table.ID, a.Key, a.Out[OutHeaderBytes:])
+		sum = tx.db.book.Sum(a.Table.ID, a.Key, a.OutValue())
 	}
 	p.Write(a.Table.ID, a.Key, a.Version, a.Next, sum)
 }
@@ -173,10 +173,10 @@ func (db *DB) Row(id uint8, key uint64, dst []byte) bool {
 func (db *DB) Value(id uint8, key uint64, dst []byte) (free, ok bool) {
 	t := db.tables[id]
 	row := db.row[:t.RowBytes]
-	if !db.Row(id, key, row) || t.Store.Header().Tomb(t.Store.Header().StampOf(row)) {
+	if !db.Row(id, key, row) || t.Store.Rows().Layout.Tomb(t.Store.Rows().Layout.StampOf(row)) {
 		return true, false
 	}
-	copy(dst, t.Store.Header().Value(row))
+	copy(dst, t.Store.Rows().Layout.Value(row))
 	_, held := db.protocol.Locked(row)
 	if p, ok := db.protocol.(Holder); ok {
 		held = held || p.Held(t, key)
@@ -190,7 +190,7 @@ func (db *DB) Contents() (h uint64) {
 	var word [8]byte
 	fold := func(b []byte) { h = audit.Hash(append(binary.LittleEndian.AppendUint64(word[:0], h), b...)) }
 	for _, t := range db.order {
-		value := make([]byte, len(t.Store.Header().Value(db.row[:t.RowBytes])))
+		value := make([]byte, len(t.Store.Rows().Layout.Value(db.row[:t.RowBytes])))
 		db.EachTouched(t.ID, func(key uint64) {
 			fold([]byte{t.ID})
 			fold(binary.LittleEndian.AppendUint64(nil, key))

@@ -22,7 +22,6 @@ const MostRecords = 1 << 14
 const (
 	maxReplicas = 8
 	cacheSeed   = 7  // of the location cache's hash function
-	maxHeader   = 64 // of rows, at most
 	smallSet    = 64 // members that are found by looking at one after the other
 )
 
@@ -112,7 +111,7 @@ type DB struct {
 	indexes   store.DatedIndexes // nil: likewise, or of no indexes
 
 	book audit.Book
-	row  [maxHeader + record.MaxValueBytes]byte // of an oracle
+	row  [record.MaxHeaderBytes + record.MaxValueBytes]byte // of an oracle
 
 	// Oracles and counters, free of time.
 	clients  []*Client         // by coroutine, nil where there is none
@@ -184,11 +183,12 @@ func (db *DB) AddTable(spec store.Spec, p store.Partition) (store.Table, error) 
 	if p.Servers() != db.servers {
 		return nil, fmt.Errorf("table %s: partitioned over %d servers, there are %d", spec.Name, p.Servers(), db.servers)
 	}
-	made, err := db.opt.Store.Make(db.cl, spec, db.protocol.Header(), store.Placement{Partition: p, Replicas: db.common.Replicas, Members: db.opt.Members})
+	made, err := db.opt.Store.Make(db.cl, spec, db.protocol.Layout(), store.Placement{Partition: p, Replicas: db.common.Replicas, Members: db.opt.Members})
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	t := &Table{ID: spec.ID, Name: spec.Name, Store: made, RowBytes: made.RowBytes(), Written: spec.Mutable, Constant: spec.Constant, Fixed: spec.Fixed, AllowsInserts: spec.AllowsInserts(), UnorderedReads: spec.Constant && spec.Fixed, Cached: !spec.Local, Audit: audit.NewTable(known(p))}
+	layout := &made.Rows().Layout
+	t := &Table{OutHeaderBytes: layout.OutHeaderBytes(), logged: layout.Carried - layout.Stamp, ID: spec.ID, Name: spec.Name, Store: made, RowBytes: made.RowBytes(), Written: spec.Mutable, Constant: spec.Constant, Fixed: spec.Fixed, AllowsInserts: spec.AllowsInserts(), UnorderedReads: spec.Constant && spec.Fixed, Cached: !spec.Local, Audit: audit.NewTable(known(p))}
 	if t.Written == 0 {
 		t.Written = spec.ValueBytes
 	}

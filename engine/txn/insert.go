@@ -43,7 +43,7 @@ func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
 		return nil, err
 	}
 	a.Insert, a.added = int(a.Machine) == tx.c.Machine(), true
-	return a.Out[OutHeaderBytes:], nil
+	return a.OutValue(), nil
 }
 
 // InsertMetRecord notes that a record exists, or may, which the attempt has inserted without looking it up. The next attempt
@@ -62,7 +62,7 @@ func (tx *Tx) stageInsert(a *Access) ([]byte, error) {
 	if err := tx.mayWrite(a); err != nil {
 		return nil, err
 	}
-	n := OutHeaderBytes + a.Table.ValueBytes()
+	n := a.Table.OutHeaderBytes + a.Table.ValueBytes()
 	switch {
 	case a.Delete: // it has a row: now it is an update
 		a.Delete = false
@@ -75,7 +75,7 @@ func (tx *Tx) stageInsert(a *Access) ([]byte, error) {
 	}
 	a.Out = tx.mem.alloc(n)
 	clear(a.Out)
-	return a.Out[OutHeaderBytes:], nil
+	return a.OutValue(), nil
 }
 
 // mayWrite refuses what cannot be written.
@@ -123,9 +123,9 @@ func (tx *Tx) Delete(table uint8, key uint64) error {
 		if err := tx.run.Write(a); err != nil {
 			return tx.Fail(err)
 		}
-		a.Out = tx.mem.alloc(OutHeaderBytes)
+		a.Out = tx.mem.alloc(a.Table.OutHeaderBytes)
 		tx.writes++
 	}
-	a.Out = a.Out[:OutHeaderBytes]
+	a.Out = a.Out[:a.Table.OutHeaderBytes]
 	return nil
 }

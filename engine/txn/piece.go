@@ -155,9 +155,9 @@ func (tx *Tx) AddPieceEffect(x PieceEffect) {
 		return
 	}
 	if a.Out == nil {
-		a.Out = tx.mem.alloc(OutHeaderBytes + x.Table.ValueBytes())
+		a.Out = tx.mem.alloc(a.Table.OutHeaderBytes + x.Table.ValueBytes())
 		tx.writes++
 	}
-	a.Out, a.Next = a.Out[:OutHeaderBytes+len(x.Value)], x.Next
-	copy(a.Out[OutHeaderBytes:], x.Value)
+	a.Out, a.Next = a.Out[:a.Table.OutHeaderBytes+len(x.Value)], x.Next
+	copy(a.OutValue(), x.Value)
 }

@@ -28,8 +28,8 @@ type Protocol interface {
 	// Session makes the session of a coroutine. Its transactions run in it one after the other.
 	Session(tx *Tx) Session
 
-	// Header is what its rows have in front of the value.
-	Header() record.Header
+	// Layout is what its rows have in front of the value.
+	Layout() record.Layout
 
 	// Unserved counts what ended transactions have left for others to do: commit and
 	// unlock requests that are not served.
@@ -138,8 +138,11 @@ func (a *Access) Index() int { return int(a.at) }
 // Arrived says that the fetch of the record has ended.
 func (a *Access) Arrived() bool { return a.State >= Fetched }
 
-// OutHeaderBytes is the bytes of Access.Out before the value.
-const OutHeaderBytes = 8
+// OutValue is what the transaction writes of the value, behind what Access.Out has of the header.
+func (a *Access) OutValue() []byte { return a.Out[a.Table.OutHeaderBytes:] }
+
+// Logged is what a log entry carries beside the stamp: words of the header that its layout says so of, and the value.
+func (a *Access) Logged() []byte { return a.Out[a.Table.logged:] }
 
 // Table is a table with what transactions ask of it often.
 type Table struct {
@@ -147,6 +150,8 @@ type Table struct {
 	Name           string
 	Store          store.Table
 	RowBytes       int
+	OutHeaderBytes int  // bytes of Access.Out before the value: the header from the stamp on
+	logged         int  // of these, those before what log entries carry
 	Written        int  // leading bytes of a value that an update writes back
 	Constant       bool // it is never written
 	Fixed          bool // records are neither inserted nor deleted
@@ -157,7 +162,7 @@ type Table struct {
 }
 
 // ValueBytes is the length of a value.
-func (t *Table) ValueBytes() int { return t.RowBytes - t.Store.Header().Bytes }
+func (t *Table) ValueBytes() int { return t.RowBytes - t.Store.Rows().Layout.Bytes }
 
 // What a session asks of its transaction.
 

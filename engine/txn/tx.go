@@ -112,7 +112,7 @@ func (tx *Tx) Read(table uint8, key uint64) ([]byte, error) {
 		return nil, err
 	}
 	if a.Out != nil {
-		return a.Out[OutHeaderBytes : OutHeaderBytes+a.Table.ValueBytes()], nil
+		return a.Out[a.Table.OutHeaderBytes : a.Table.OutHeaderBytes+a.Table.ValueBytes()], nil
 	}
 	return a.Value, nil
 }
@@ -124,7 +124,7 @@ func (tx *Tx) Update(table uint8, key uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Out[OutHeaderBytes:], nil
+	return a.OutValue(), nil
 }
 
 // Inserts announces records that the body will insert: those that have their rows
@@ -157,9 +157,9 @@ func (tx *Tx) write(table uint8, key uint64, insert bool) (*Access, error) {
 		if err := tx.run.Write(a); err != nil {
 			return nil, tx.Fail(err)
 		}
-		a.Out = tx.mem.alloc(OutHeaderBytes + len(a.Value))
-		copy(a.Out[OutHeaderBytes:], a.Value)
-		a.Out = a.Out[:OutHeaderBytes+a.Table.Written]
+		a.Out = tx.mem.alloc(a.Table.OutHeaderBytes + len(a.Value))
+		copy(a.OutValue(), a.Value)
+		a.Out = a.Out[:a.Table.OutHeaderBytes+a.Table.Written]
 		tx.writes++
 	}
 	return a, nil

@@ -26,7 +26,7 @@ type still struct {
 func (x still) Common() txn.Settings               { return x.Settings }
 func (x still) Open(*txn.DB) (txn.Protocol, error) { return x, nil }
 func (x still) Config() txn.Config                 { return x }
-func (still) Header() record.Header                { return record.Versioned }
+func (still) Layout() record.Layout                { return record.Versioned }
 func (still) Backups(int) []int                    { return nil }
 
 func (still) Busy(lock uint64) bool { return lock != 0 }
@@ -135,7 +135,7 @@ func (b *bed) install(c *r2.Co, key, stamp, value uint64) bool {
 	if !b.mv.Reserve(c, b.of) {
 		return false
 	}
-	seq := c.Load64(loc.Addr + seqAt)
+	seq := c.Load64(loc.Addr + b.mv.at.seq)
 	v := Version{TS: stamp, Seq: record.Entomb(seq)}
 	if value != 0 {
 		v.Seq, v.Value = record.NextVersion(seq), binary.LittleEndian.AppendUint64(nil, value)

@@ -174,7 +174,7 @@ func (s *Store) collectEntries(c *r2.Co, m *machine) {
 
 // removeTombstone takes a tombstone out of its table. It is false if its lock is held.
 func (s *Store) removeTombstone(c *r2.Co, x *tomb) bool {
-	if c.Load64(x.row+seqAt) != x.seq {
+	if c.Load64(x.row+s.at.seq) != x.seq {
 		return true // a record again, and the tombstone is an old version
 	}
 	word, won := s.host.TryLockRow(c, x.row)
@@ -182,7 +182,7 @@ func (s *Store) removeTombstone(c *r2.Co, x *tomb) bool {
 		return false
 	}
 	loc, ok := s.look(c, x.table, x.key)
-	if seq := c.Load64(x.row + seqAt); seq != x.seq || !ok || loc.Addr != x.row {
+	if seq := c.Load64(x.row + s.at.seq); seq != x.seq || !ok || loc.Addr != x.row {
 		s.Unlock(c, x.row, word)
 		return true
 	}
@@ -207,5 +207,5 @@ func (s *Store) keepClaims(c *r2.Co, x *tomb) {
 		s.moveReaders(c, x)
 		return
 	}
-	s.ClaimGap(c, x.table, x.key, c.Load64(x.row+tupleAt))
+	s.ClaimGap(c, x.table, x.key, c.Load64(x.row+s.at.tuple))
 }

@@ -155,24 +155,24 @@ type Version struct {
 // reserved, if the row holds a version at all. A reader without a lock finds the old version in the row, or an odd
 // sequence and the old version in the chain, or the new one.
 func (s *Store) Install(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, v Version) {
-	old, tail := c.Load64(row+seqAt), tailOf(t)
+	old, tail := c.Load64(row+s.at.seq), tailOf(t)
 	if tail.Slots() > 0 {
 		c.Store64(row+r2.Addr(tail.End()), v.TS)
 	}
 	if record.Live(old) {
 		s.push(c, t, row, v.TS)
 	}
-	c.Store64(row+seqAt, record.Writing(old))
-	c.Store64(row+versionAt, v.TS)
+	c.Store64(row+s.at.seq, record.Writing(old))
+	c.Store64(row+s.at.version, v.TS)
 	if v.Value != nil {
-		c.Store(row+valueAt, v.Value)
+		c.Store(row+s.at.value, v.Value)
 	}
-	c.Store64(row+seqAt, v.Seq)
+	c.Store64(row+s.at.seq, v.Seq)
 	if s.traits.Readers {
 		s.passReaders(c, row)
 	}
 	if s.traits.Claims {
-		s.overwrite(c, row+tupleAt, v.TS)
+		s.overwrite(c, row+s.at.tuple, v.TS)
 	}
 	if v.Value == nil {
 		m := s.machines[c.Machine()]
@@ -194,21 +194,21 @@ func (s *Store) overwrite(c *r2.Co, tuple r2.Addr, ts uint64) {
 func (s *Store) push(c *r2.Co, t *txn.Table, row r2.Addr, by uint64) {
 	h := s.machines[c.Machine()].heaps[t.ID]
 	slot := h.useReserved(c)
-	b := c.Load(row, valueAt+t.Written)
+	b := c.Load(row, int(s.at.value)+t.Written)
 	node := s.machines[c.Machine()].scratch[c.Thread()][:0]
-	next := wire.Get64(b[chainAt:])
-	if record.Tomb(wire.Get64(b[seqAt:])) {
+	next := wire.Get64(b[s.at.chain:])
+	if record.Tomb(wire.Get64(b[s.at.seq:])) {
 		next |= tombBit
 	}
-	node = binary.LittleEndian.AppendUint64(node, wire.Get64(b[versionAt:]))
+	node = binary.LittleEndian.AppendUint64(node, wire.Get64(b[s.at.version:]))
 	node = binary.LittleEndian.AppendUint64(node, next)
-	node = append(node, b[valueAt:]...)
+	node = append(node, b[s.at.value:]...)
 	s.machines[c.Machine()].scratch[c.Thread()] = node
-	h.seqs[slot], h.rows[slot] = wire.Get64(b[seqAt:]), row
+	h.seqs[slot], h.rows[slot] = wire.Get64(b[s.at.seq:]), row
 	c.Store(h.addr(slot), node)
-	c.Store64(row+chainAt, uint64(slot)+1)
+	c.Store64(row+s.at.chain, uint64(slot)+1)
 	h.retired.push(retired{slot, by})
-	s.keepInline(c, t, row, node, wire.Get64(b[seqAt:]))
+	s.keepInline(c, t, row, node, wire.Get64(b[s.at.seq:]))
 	s.stats.Pushed++
 }
 
@@ -228,15 +228,15 @@ const VersionLost = "version-lost"
 // read finds what is visible at a point in the row of a record, and copies its value.
 func (s *Store) read(c *r2.Co, t *txn.Table, key uint64, loc store.Location, p []uint64, value []byte) (x found) {
 	b := c.Load(loc.Addr, t.RowBytes)
-	copy(value, b[valueAt:])
-	seq, stamp := wire.Get64(b[seqAt:]), wire.Get64(b[versionAt:])
+	copy(value, b[s.at.value:])
+	seq, stamp := wire.Get64(b[s.at.seq:]), wire.Get64(b[s.at.version:])
 	if loc.Stale(seq) {
 		return found{moved: true}
 	}
 	if record.Stable(seq) && record.Live(seq) && visible(stamp, p) {
 		return found{ok: !record.Tomb(seq), stamp: stamp, seq: seq}
 	}
-	return s.walk(c, t, key, loc.Addr, wire.Get64(b[chainAt:]), p, value)
+	return s.walk(c, t, key, loc.Addr, wire.Get64(b[s.at.chain:]), p, value)
 }
 
 // walk finds what is visible at a point in a chain, of which at is the link to the first version. A chain in which a slot was used too

@@ -30,9 +30,6 @@ func (x *session) learn(a *access, at store.Ref) {
 	}
 }
 
-// againBytes are READ a second time of a row that has several lines and no tail: stamp and sequence of the present version.
-const againBytes = valueAt - versionAt
-
 // fetched is a record that is READ.
 type fetched struct {
 	row, again      []byte // again is nil where the row is READ once
@@ -62,7 +59,7 @@ func (x *session) readRemote(first int) {
 	x.c.Using(before)
 }
 
-func tailOf(t *txn.Table) record.Tail { return t.Store.Header().Tail(t.ValueBytes()) }
+func tailOf(t *txn.Table) record.Tail { return t.Store.Rows().Layout.Tail(t.ValueBytes()) }
 
 // postRow READs a row with its tail. Without one it READs the version again, if the row may come torn: requests on a queue pair are
 // served in their order.
@@ -72,8 +69,8 @@ func (x *session) postRow(a *access) {
 	row := l.Read(to, tail.RowBytes())
 	a.row, a.rowBuf, a.again = row.B, row.Addr, nil
 	if tail.Slots() == 0 && !a.Table.Constant && !record.OneLine(uint64(to.Addr), a.Table.RowBytes) {
-		to.Addr += versionAt
-		next := l.Read(to, againBytes)
+		to.Addr += x.s.at.version // stamp and sequence of the present version
+		next := l.Read(to, int(x.s.at.value-x.s.at.version))
 		a.again, a.nextBuf = next.B, next.Addr
 	}
 	l.Post()
@@ -87,7 +84,7 @@ func (x *session) acceptRow(a *access) {
 	if again != nil {
 		x.c.TouchDMA(a.nextBuf, len(again))
 	}
-	if a.at.loc.Stale(wire.Get64(row[seqAt:])) {
+	if a.at.loc.Stale(wire.Get64(row[x.s.at.seq:])) {
 		x.s.db.Cache(x.c.Machine()).Invalidate(x.c, a.Table.Store, a.Key)
 		return
 	}
@@ -99,19 +96,19 @@ func (x *session) acceptRow(a *access) {
 	x.s.stats.OneSided++
 	x.note(&a.Access, a.at.loc.Ref, v)
 	if a.State = txn.Missing; v.ok {
-		x.tx.Got(&a.Access, row[valueAt:a.Table.RowBytes], a.Version)
+		x.tx.Got(&a.Access, row[x.s.at.value:a.Table.RowBytes], a.Version)
 	}
 }
 
 // answer is what the point sees of a record, if its row says so. Then the row has that version's value.
 func (x *session) answer(t *txn.Table, row, again []byte) found {
-	s, p, seq := x.s, x.point.Words, wire.Get64(row[seqAt:])
+	s, p, seq := x.s, x.point.Words, wire.Get64(row[x.s.at.seq:])
 	tail := tailOf(t)
-	if !record.Live(seq) || !t.Constant && !inOnePiece(row, again, tail) {
+	if !record.Live(seq) || !t.Constant && !s.inOnePiece(row, again, tail) {
 		return found{}
 	}
-	if stamp := wire.Get64(row[versionAt:]); visible(stamp, p) {
-		if !t.Constant && !(s.alreadyClaimed(record.Versioned.TupleOf(row), p) && s.isFree(wire.Get64(row))) {
+	if stamp := wire.Get64(row[s.at.version:]); visible(stamp, p) {
+		if !t.Constant && !(s.alreadyClaimed(wire.Get64(row[s.at.tuple:]), p) && s.isFree(wire.Get64(row[s.at.lock:]))) {
 			return found{}
 		}
 		return found{ok: !record.Tomb(seq), stamp: stamp, seq: seq}
@@ -119,9 +116,9 @@ func (x *session) answer(t *txn.Table, row, again []byte) found {
 	var v found
 	for i := range tail.Slots() {
 		stamp, seq, value := tail.Old(row, i)
-		if seq > v.seq && record.Incarnation(seq) == record.Incarnation(wire.Get64(row[seqAt:])) && visible(stamp, p) {
+		if seq > v.seq && record.Incarnation(seq) == record.Incarnation(wire.Get64(row[s.at.seq:])) && visible(stamp, p) {
 			v = found{ok: !record.Tomb(seq), stamp: stamp, seq: seq}
-			copy(row[valueAt:], value[:t.Written])
+			copy(row[s.at.value:], value[:t.Written])
 		}
 	}
 	return v
@@ -137,14 +134,14 @@ func (s *Store) isFree(lock uint64) bool { return !s.traits.Waits || !s.host.Bus
 
 // inOnePiece says that the version of a row was in place before the rest of it was read, and that no transaction had begun to overwrite it
 // by then.
-func inOnePiece(row, again []byte, tail record.Tail) bool {
+func (s *Store) inOnePiece(row, again []byte, tail record.Tail) bool {
 	switch {
-	case !record.Stable(wire.Get64(row[seqAt:])):
+	case !record.Stable(wire.Get64(row[s.at.seq:])):
 		return false
 	case tail.Slots() > 0:
-		return wire.Get64(row[versionAt:]) == wire.Get64(row[tail.End():])
+		return wire.Get64(row[s.at.version:]) == wire.Get64(row[tail.End():])
 	}
-	return again == nil || string(row[versionAt:valueAt]) == string(again)
+	return again == nil || string(row[s.at.version:s.at.value]) == string(again)
 }
 
 // keepInline copies a version that leaves a row to the row's tail. node is what the heap has of it.

@@ -68,8 +68,8 @@ func (s *Store) claimRow(c *r2.Co, row r2.Addr, p []uint64) (before uint64) {
 	if !s.traits.Claims {
 		return 0
 	}
-	before = c.Load64(row + tupleAt)
-	raiseFrom(c, row+tupleAt, before, p[0])
+	before = c.Load64(row + s.at.tuple)
+	raiseFrom(c, row+s.at.tuple, before, p[0])
 	return before
 }
 
@@ -77,15 +77,15 @@ func (s *Store) claimRow(c *r2.Co, row r2.Addr, p []uint64) (before uint64) {
 func (s *Store) holder(c *r2.Co, m *machine, at store.Location, tuple uint64, p []uint64, w *waiter) bool {
 	w.passed = s.writerWaiter != nil && !s.waits(tuple, nil, p)
 	if s.traits.Waits && s.host.Busy(s.head(c, at.Addr)) {
-		row := c.Load(at.Addr, valueAt)
-		if at.Stale(wire.Get64(row[seqAt:])) {
+		row := c.Load(at.Addr, int(s.at.value))
+		if at.Stale(wire.Get64(row[s.at.seq:])) {
 			return false
 		}
 		if s.waits(tuple, row, p) && s.wait(c, m, at.Addr, w) {
-			return !at.Stale(s.head(c, at.Addr+seqAt)) || !m.leave(c, at.Addr, w)
+			return !at.Stale(s.head(c, at.Addr+s.at.seq)) || !m.leave(c, at.Addr, w)
 		}
 	}
-	return !at.Stale(s.head(c, at.Addr+seqAt))
+	return !at.Stale(s.head(c, at.Addr+s.at.seq))
 }
 
 // waits says whether a snapshot waits for the holder of a lock, by what the tuple timestamp was before its claim, and by the row as it
@@ -95,15 +95,15 @@ func (s *Store) waits(tuple uint64, row []byte, p []uint64) bool {
 	if s.traits.WaitsByTuple {
 		return tuple <= p[0]
 	}
-	return mayMiss(row, p)
+	return s.mayMiss(row, p)
 }
 
 // mayMiss says that the holder of a row's lock may install what a snapshot has to see. If the snapshot does not see the present
 // version, it sees nothing later: a stamp is larger than that of the version that it overwrites (§5.5.4: a snapshot of the
 // past is not blocked, for the record "has been updated with larger commit timestamps"). The tuple timestamp says less, since
 // snapshots raise it. A row that holds no record has no such version.
-func mayMiss(row []byte, p []uint64) bool {
-	return row == nil || !record.Live(record.Versioned.StampOf(row)) || visible(record.Versioned.VersionOf(row), p)
+func (s *Store) mayMiss(row []byte, p []uint64) bool {
+	return row == nil || !record.Live(wire.Get64(row[s.at.seq:])) || visible(wire.Get64(row[s.at.version:]), p)
 }
 
 // head is a word of a row's header. A claim has brought its line into the core's first cache.

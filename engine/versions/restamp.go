@@ -17,9 +17,9 @@ import (
 func (s *Store) Restamp(o timestamp.Options) error {
 	if err := s.eachRow(func(m int, t *txn.Table, row r2.Addr, primary bool) {
 		mem := s.cl.Mem(m)
-		mem.Change(row+chainAt, 16)
-		if clear(mem.Bytes(row+versionAt, 8)); primary {
-			clear(mem.Bytes(row+chainAt, 8))
+		mem.Change(row+s.at.chain, 16)
+		if clear(mem.Bytes(row+s.at.version, 8)); primary {
+			clear(mem.Bytes(row+s.at.chain, 8))
 			if tail := tailOf(t); tail.Slots() > 0 {
 				at, n := row+r2.Addr(tail.Slot(0)), tail.RowBytes()-tail.Slot(0)
 				mem.Change(at, n)

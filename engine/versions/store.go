@@ -38,6 +38,7 @@ type Store struct {
 	host  Host
 	costs Costs
 	opt   timestamp.Options
+	at    offsets // of all rows
 
 	oneSided bool // snapshots READ what they can, see ReadsBy
 
@@ -98,7 +99,7 @@ type machine struct {
 // Open prepares the machines of a database that is being opened.
 func Open(db *txn.DB, under Host, o timestamp.Options, costs Costs) (*Store, error) {
 	cl := db.Cluster()
-	s := &Store{db: db, cl: cl, host: under, opt: o, costs: costs}
+	s := &Store{db: db, cl: cl, host: under, opt: o, costs: costs, at: offsetsOf(record.Versioned)}
 	if s.clocks = o.Clocks; s.clocks == nil {
 		s.clocks = clocks.New(cl, clocks.Options{DriftNS: o.DriftNS, Seed: cl.Stream("dst.clocks", 0).Uint64()})
 		s.clocks.Skew(o.SkewMachine, o.SkewNS)
@@ -152,22 +153,23 @@ func spread(a r2.Addr) uint64 {
 	return uint64(a) / 8 * prime >> 32
 }
 
-// Where the words of a row are.
-const (
-	tupleAt   = record.TupleOffset
-	chainAt   = record.ChainOffset
-	versionAt = record.VersionOffset
-	seqAt     = record.VersionedSeqOffset
-	valueAt   = record.VersionedBytes
-)
+// offsets are where the words of a row are.
+type offsets struct{ lock, tuple, chain, version, seq, value r2.Addr }
+
+func offsetsOf(l record.Layout) offsets {
+	return offsets{
+		lock: r2.Addr(l.Lock), tuple: r2.Addr(l.Read), chain: r2.Addr(l.Span("chain").From), version: r2.Addr(l.Version),
+		seq: r2.Addr(l.Stamp), value: r2.Addr(l.Bytes),
+	}
+}
 
 // Under is what a writer has to know of a record or of a gap that it has just locked, for timestamp.Scheme.Over.
 func (s *Store) Under(c *r2.Co, row r2.Addr) (tuple, version uint64) {
 	if s.traits.Readers {
 		s.holdReaders(c, row)
 	}
-	b := c.Load(row+tupleAt, valueAt-tupleAt)
-	return wire.Get64(b), wire.Get64(b[versionAt-tupleAt:])
+	b := c.Load(row+s.at.tuple, int(s.at.value-s.at.tuple))
+	return wire.Get64(b), wire.Get64(b[s.at.version-s.at.tuple:])
 }
 
 // Guard is the timestamp of a key's gap, for a writer that has put the key's row where lookups find it.
@@ -176,7 +178,7 @@ func (s *Store) Guard(c *r2.Co, t *txn.Table, key uint64) uint64 {
 }
 
 // Raise lets the tuple timestamp of a row be no less than ts, or has it remember the reader with that stamp.
-func (s *Store) Raise(c *r2.Co, row r2.Addr, ts uint64) { s.hasRead(c, row, row+tupleAt, ts) }
+func (s *Store) Raise(c *r2.Co, row r2.Addr, ts uint64) { s.hasRead(c, row, row+s.at.tuple, ts) }
 
 // ClaimGap is Raise of the gap of a key.
 func (s *Store) ClaimGap(c *r2.Co, t *txn.Table, key, ts uint64) {

@@ -43,7 +43,7 @@ func (s *Store) stuckAtLocks() []string {
 	})
 	var out []string
 	for _, p := range places {
-		who, held := s.db.Protocol().Locked(s.cl.Mem(p.machine).Bytes(p.row, s.db.Protocol().Header().Bytes))
+		who, held := s.db.Protocol().Locked(s.cl.Mem(p.machine).Bytes(p.row, s.db.Protocol().Layout().Bytes))
 		if !held {
 			who = "no transaction: its holder has released it and woken none of them"
 		}

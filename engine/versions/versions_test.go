@@ -147,7 +147,7 @@ func TestChain(t *testing.T) {
 		row, h := b.row(c, 0), b.mv.machines[0].heaps[bedTable]
 		var got []version
 		var tombs []bool
-		for at := c.Load64(row + chainAt); at != 0; at &= nextMask {
+		for at := c.Load64(row + b.mv.at.chain); at != 0; at &= nextMask {
 			node := c.Load(h.addr(uint32(at-1)), h.bytes)
 			at = wire.Get64(node[8:])
 			got, tombs = append(got, version{wire.Get64(node), wire.Get64(node[nodeHead:])}), append(tombs, at&tombBit != 0)
@@ -280,8 +280,8 @@ func TestRestamp(t *testing.T) {
 	b.must(b.mv.Restamp(b.opt))
 	b.on(0, func(c *r2.Co) {
 		row := b.row(c, 0)
-		if tuple, version := b.mv.Under(c, row); tuple != 20 || version != 0 || c.Load64(row+chainAt) != 0 {
-			t.Errorf("tuple timestamp %d, version %d, chain %d", tuple, version, c.Load64(row+chainAt))
+		if tuple, version := b.mv.Under(c, row); tuple != 20 || version != 0 || c.Load64(row+b.mv.at.chain) != 0 {
+			t.Errorf("tuple timestamp %d, version %d, chain %d", tuple, version, c.Load64(row+b.mv.at.chain))
 		}
 		if v := b.read(c, 0, 0); v != 8 {
 			t.Errorf("at 0 the record is %d, want 8", v)

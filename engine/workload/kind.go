@@ -168,7 +168,7 @@ type Records struct {
 // long; an update goes to each replica. Calls: one to read a record, for an update one to lock it and one to write it, and the log's
 // to each backup.
 func (r Records) Footprint(v knob.Values) Footprint {
-	copies, row := int64(v.Int("replicas")), int64(record.HeaderBytes+r.Bytes)
+	copies, row := int64(v.Int("replicas")), int64(record.LockSeq.Bytes+r.Bytes)
 	written, remote := cmp.Or(r.Written, r.Bytes), 1-float64(r.Local)/100
 	return Footprint{
 		Bytes: r.Count * row * copies, Indexed: r.Count, Apart: true, Fixed: r.Fixed, Cached: r.Count, Rows: r.Count, Old: r.Count * int64(record.SlotBytes(written)), Overwrites: r.Updated,

@@ -17,7 +17,7 @@ import (
 // inTrees has B+trees find the records of all tables.
 type inTrees struct{ store.Kind }
 
-func (k inTrees) Make(cl *r2.Cluster, s store.Spec, h record.Header, p store.Placement) (store.Table, error) {
+func (k inTrees) Make(cl *r2.Cluster, s store.Spec, h record.Layout, p store.Placement) (store.Table, error) {
 	s.Tree = true
 	return k.Kind.Make(cl, s, h, p)
 }

@@ -21,15 +21,15 @@ func (kind) Name() string { return "array" }
 func (kind) Doc() string  { return "arrays, for records that are there from the start" }
 
 // Make allocates the rows of each server, and of each of its backups.
-func (kind) Make(cl *r2.Cluster, s store.Spec, h record.Header, p store.Placement) (store.Table, error) {
+func (kind) Make(cl *r2.Cluster, s store.Spec, l record.Layout, p store.Placement) (store.Table, error) {
 	if !s.Fixed {
 		return nil, fmt.Errorf("records that come and go: an array has those of the start, whose description says Fixed")
 	}
-	layout, err := record.Packed(h, s.ValueBytes)
+	rows, err := store.RowsOf(s, l)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{spec: s, cl: cl, layout: layout, placement: p}
+	t := &Table{spec: s, cl: cl, rows: rows, placement: p}
 	holders := p.Copies(membership.First)
 	for m := range p.Partition.Servers() {
 		var copies []region
@@ -40,7 +40,7 @@ func (kind) Make(cl *r2.Cluster, s store.Spec, h record.Header, p store.Placemen
 			}
 			copies = append(copies, r)
 		}
-		t.rows = append(t.rows, copies)
+		t.copies = append(t.copies, copies)
 	}
 	return t, nil
 }
@@ -49,9 +49,9 @@ func (kind) Make(cl *r2.Cluster, s store.Spec, h record.Header, p store.Placemen
 type Table struct {
 	spec      store.Spec
 	cl        *r2.Cluster
-	layout    record.Layout
+	rows      record.Rows
 	placement store.Placement
-	rows      [][]region // by server; the primary's, then those of its backups
+	copies    [][]region // by server; the primary's, then those of its backups
 }
 
 // region is the rows of a server in the memory of one machine.
@@ -64,26 +64,28 @@ type region struct {
 // allocate makes room for the rows of a server.
 func (t *Table) allocate(server, machine int) (region, error) {
 	n, mem := max(1, t.placement.Partition.Count(server)), t.cl.Mem(machine)
-	bytes := n * uint64(t.layout.Stride)
+	bytes := n * uint64(t.rows.Stride)
 	a, err := mem.Alloc(host.Alloc{Name: "array." + t.spec.Name, Bytes: bytes})
 	if err != nil {
 		return region{}, err
 	}
+	row := make([]byte, t.RowBytes())
 	for i := range t.placement.Partition.Count(server) {
-		row := mem.Bytes(a+r2.Addr(i*uint64(t.layout.Stride)), t.layout.Bytes())
-		t.layout.Header.Init(row)
+		clear(row)
+		t.rows.Layout.Init(row)
 		if t.spec.Init != nil {
-			t.spec.Init(t.placement.Partition.Key(server, i), t.layout.Header.Value(row))
+			t.spec.Init(t.placement.Partition.Key(server, i), t.rows.Layout.Value(row))
 		}
+		t.rows.Image(mem.Bytes(a+r2.Addr(i*uint64(t.rows.Stride)), t.rows.ImageBytes()), row)
 	}
 	return region{machine, a, mem.Register(a, bytes, host.LocalWrite|host.RemoteRead|host.RemoteWrite|host.RemoteAtomic).RKey}, nil
 }
 
 // RowBytes is the length of a row.
-func (t *Table) RowBytes() int { return t.layout.Bytes() }
+func (t *Table) RowBytes() int { return t.rows.Bytes() }
 
-// Header is what rows have in front of the value.
-func (t *Table) Header() record.Header { return t.layout.Header }
+// Rows is the geometry of its rows.
+func (t *Table) Rows() *record.Rows { return &t.rows }
 
 // Primary is the server that a key belongs to.
 func (t *Table) Primary(key uint64) int { return t.placement.Partition.Primary(key) }
@@ -102,12 +104,12 @@ func (t *Table) Find(key uint64) (store.Location, bool) {
 
 // Location is that of a row.
 func (t *Table) Location(key uint64, r store.Ref) store.Location {
-	at := t.rows[t.Primary(key)][0]
+	at := t.copies[t.Primary(key)][0]
 	return store.Location{Loc: r2.Loc{Machine: at.machine, RKey: at.rkey, Addr: t.row(at, r)}, Ref: r}
 }
 
 func (t *Table) row(at region, r store.Ref) r2.Addr {
-	return at.base + r2.Addr(uint64(r.Row())*uint64(t.layout.Stride))
+	return at.base + r2.Addr(uint64(r.Row())*uint64(t.rows.Stride))
 }
 
 // Gap is where a key would be that is not there. None ever comes, so the version of the first row's lock will do.
@@ -158,7 +160,7 @@ func (t *Table) LogRow(uint64, store.Ref) uint32 { return 0 }
 // BackupAddr is where the backup on a machine keeps a record.
 func (t *Table) BackupAddr(_ *r2.Co, machine int, key uint64, _ uint32) (r2.Addr, bool) {
 	i, ok := t.placement.Partition.Local(key)
-	for _, at := range t.rows[t.Primary(key)][1:] {
+	for _, at := range t.copies[t.Primary(key)][1:] {
 		if at.machine == machine {
 			return t.row(at, store.NewRef(uint32(i), 0)), ok
 		}
@@ -168,7 +170,7 @@ func (t *Table) BackupAddr(_ *r2.Co, machine int, key uint64, _ uint32) (r2.Addr
 
 // CopyAt is where a machine has its copy of a row.
 func (t *Table) CopyAt(machine int, key uint64, at store.Ref) (r2.Loc, bool) {
-	for _, r := range t.rows[t.Primary(key)] {
+	for _, r := range t.copies[t.Primary(key)] {
 		if r.machine == machine {
 			return r2.Loc{Machine: machine, RKey: r.rkey, Addr: t.row(r, at)}, true
 		}
@@ -182,9 +184,11 @@ func (t *Table) AheadBackup(int, uint64, uint32) {}
 // Row copies the row of a record as it is now on a machine.
 func (t *Table) Row(machine int, key uint64, dst []byte) bool {
 	i, ok := t.placement.Partition.Local(key)
-	for _, at := range t.rows[t.Primary(key)] {
+	for _, at := range t.copies[t.Primary(key)] {
 		if at.machine == machine && ok {
-			copy(dst, t.cl.Mem(machine).Bytes(t.row(at, store.NewRef(uint32(i), 0)), t.RowBytes()))
+			image := append([]byte(nil), t.cl.Mem(machine).Bytes(t.row(at, store.NewRef(uint32(i), 0)), t.rows.ImageBytes())...)
+			row, _ := t.rows.Whole(image)
+			copy(dst, row)
 			return true
 		}
 	}
@@ -197,6 +201,6 @@ func (t *Table) Audit(func(string)) {}
 // Lines is the memory of the row.
 func (t *Table) Lines(key uint64, f func(machine int, a r2.Addr, n int)) {
 	if loc, ok := t.Find(key); ok {
-		f(loc.Machine, loc.Addr, t.RowBytes())
+		f(loc.Machine, loc.Addr, t.rows.ImageBytes())
 	}
 }

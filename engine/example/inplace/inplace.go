@@ -38,6 +38,9 @@ var Kind = txn.Kind{
 	},
 }
 
+// layout is a lock, and a sequence that backups have too.
+var layout = record.MustLayout(record.Options{Step: 2}, record.Word{Name: "lock", Role: record.RoleLock}, record.Word{Name: "seq", Role: record.RoleStamp, Initial: record.InitialSeq})
+
 // Config says how transactions run.
 type Config struct {
 	txn.Settings
@@ -51,7 +54,7 @@ func (c Config) Common() txn.Settings { return c.Settings }
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	p := &protocol{cfg: c, cl: db.Cluster()}
 	var err error
-	p.log, err = db.OpenLog(replication.Options{Replicas: c.Replicas, Header: p.Header(), InPlace: true})
+	p.log, err = db.OpenLog(replication.Options{Replicas: c.Replicas, Layout: layout, InPlace: true})
 	return p, err
 }
 
@@ -74,12 +77,12 @@ func (p *protocol) Set(cfg txn.Config) error {
 
 func (p *protocol) NeedsDrain(txn.Config) bool { return false }
 func (p *protocol) Config() txn.Config         { return p.cfg }
-func (p *protocol) Header() record.Header      { return record.LockSeq }
+func (p *protocol) Layout() record.Layout      { return layout }
 func (p *protocol) Unserved() int              { return 0 }
 
 // Locked says who has locked a row.
 func (p *protocol) Locked(row []byte) (string, bool) {
-	o, held := record.Holder(record.Lock(row))
+	o, held := record.Holder(layout.LockOf(row))
 	return fmt.Sprintf("machine %d thread %d coroutine %d", o.Machine, o.Thread, o.Coroutine), held
 }
 
@@ -162,7 +165,7 @@ func (s *session) fetch(a *access) error {
 		return err
 	}
 	a.row = append(a.row[:0], b.B...)
-	s.tx.Got(&a.Access, record.Value(a.row), a.Table.Audit.Version(a.Key, loc.Ref, record.Seq(a.row)))
+	s.tx.Got(&a.Access, layout.Value(a.row), a.Table.Audit.Version(a.Key, loc.Ref, layout.StampOf(a.row)))
 	return nil
 }
 
@@ -186,11 +189,11 @@ func (s *session) write() error {
 		if a.Out == nil {
 			continue
 		}
-		seq := record.Next(record.Seq(a.row))
+		seq := record.Next(layout.StampOf(a.row))
 		a.Next = audit.UpdatedVersion(a.Version, seq)
 		a.Table.Audit.Touch(a.Key)
-		n := s.log.Add(int(a.Machine), record.Update{Table: a.Table.ID, Key: a.Key, New: seq, Value: a.Out[txn.OutHeaderBytes:]})
-		s.log.Replaces(n, a.loc, a.row[s.p.Header().Own:])
+		n := s.log.Add(int(a.Machine), record.Update{Table: a.Table.ID, Key: a.Key, New: seq, Value: a.OutValue()})
+		s.log.Replaces(n, a.loc, a.row[layout.Own:])
 	}
 	if !s.log.Needed() {
 		return nil

@@ -35,6 +35,9 @@ var Kind = txn.Kind{
 	},
 }
 
+// layout is a sequence: records have no locks of their own.
+var layout = record.MustLayout(record.Options{Step: 2}, record.Word{Name: "seq", Role: record.RoleStamp, Initial: record.InitialSeq})
+
 // Config says how transactions run.
 type Config struct {
 	PollNS int64 // between two looks at the lock; 0: 2 us
@@ -82,7 +85,7 @@ func (p *protocol) Set(cfg txn.Config) error {
 
 func (p *protocol) NeedsDrain(txn.Config) bool     { return false }
 func (p *protocol) Config() txn.Config             { return p.cfg }
-func (p *protocol) Header() record.Header          { return record.LockSeq }
+func (p *protocol) Layout() record.Layout          { return layout }
 func (p *protocol) Unserved() int                  { return 0 }
 func (p *protocol) Locked([]byte) (string, bool)   { return "", false }
 func (p *protocol) Session(tx *txn.Tx) txn.Session { return &session{p: p, tx: tx, c: tx.Co()} }
@@ -176,7 +179,7 @@ func (s *session) fetch(a *access) error {
 		}
 		row = b.B
 	}
-	s.tx.Got(&a.Access, record.Value(row), a.Table.Audit.Version(a.Key, loc.Ref, record.Seq(row)))
+	s.tx.Got(&a.Access, layout.Value(row), a.Table.Audit.Version(a.Key, loc.Ref, layout.StampOf(row)))
 	return nil
 }
 
@@ -193,7 +196,7 @@ func (s *session) Commit() error {
 	for _, a := range s.set {
 		if a.Out != nil {
 			to := a.loc.Loc
-			to.Addr += record.SeqOffset
+			to.Addr += r2.Addr(layout.Stamp)
 			s.c.Write(to, a.Out)
 		}
 	}

@@ -56,8 +56,8 @@ func (s *session) postWriteBack(a *access) {
 		return
 	}
 	l := s.C.List(a.at, true)
-	l.Write(at(a.Loc, valueAt), a.Out[txn.OutHeaderBytes:])
-	l.Write(a.at, a.Out[:txn.OutHeaderBytes])
+	l.Write(at(a.Loc, valueAt), a.OutValue())
+	l.Write(a.at, a.Out[:a.Table.OutHeaderBytes])
 	l.Post()
 }
 

@@ -6,7 +6,6 @@ import (
 	"drtmx/engine/coordinator"
 	"drtmx/engine/history"
 	"drtmx/engine/r2"
-	"drtmx/engine/record"
 	"drtmx/engine/txn"
 	"drtmx/engine/wire"
 )
@@ -32,7 +31,7 @@ type protocol struct {
 // Open prepares the cluster's machines: log rings and handlers.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	cl := db.Cluster()
-	p := &protocol{Protocol: coordinator.Open(db, record.Header{Bytes: valueAt, Own: valueAt, Step: 2})}
+	p := &protocol{Protocol: coordinator.Open(db, layout)}
 	cfg, err := p.prepare(c)
 	if err != nil {
 		return nil, err

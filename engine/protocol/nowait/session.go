@@ -117,7 +117,7 @@ func (s *session) plan() error {
 			stamp, _ = record.Freed(freeWord(a.Loc.Ref))
 		}
 		if !a.Delete {
-			a.out = a.Out[txn.OutHeaderBytes:]
+			a.out = a.OutValue()
 		}
 		a.Entry = s.Log.Add(int(a.Machine), a.Update(stamp))
 	}

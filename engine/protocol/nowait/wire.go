@@ -2,6 +2,7 @@ package nowait
 
 import (
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/store"
 )
 
@@ -30,6 +31,9 @@ const (
 )
 
 var zero = make([]byte, 8)
+
+// layout is one word in front of the value: the lock, and on backups the version.
+var layout = record.MustLayout(record.Options{Step: 2}, record.Word{Name: "word", Role: record.RoleLock | record.RoleStamp})
 
 // Where the parts of a row are.
 const (

@@ -48,8 +48,8 @@ func (s *session) writeBackInserts() {
 	for _, a := range s.Set {
 		if inserted(a) {
 			a.locked = false
-			s.C.Poke(a.Loc.Addr+seqAt, a.Out)
-			s.C.Poke(a.Loc.Addr+lockAt, zero)
+			s.C.Poke(a.Loc.Addr+s.p.off.seq, a.Out)
+			s.C.Poke(a.Loc.Addr+s.p.off.lock, zero)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func (s *session) writeBackInserts() {
 func (s *session) writeBackOne(a *access) {
 	a.locked = false
 	if int(a.Machine) == s.C.Machine() && s.cfg.Lock == TwoSided {
-		storeRow(s.C, a.Loc.Addr, a.Out)
+		s.p.storeRow(s.C, a.Loc.Addr, a.Out)
 		return
 	}
 	s.postWriteBack(a)
@@ -68,8 +68,8 @@ func (s *session) writeBackOne(a *access) {
 // execute in order, so a transaction that finds the lock free finds the new version too.
 func (s *session) postWriteBack(a *access) {
 	l := s.C.List(a.Loc.Loc, true)
-	l.Write(at(a.Loc, seqAt), a.Out)
-	l.Write(at(a.Loc, lockAt), zero)
+	l.Write(at(a.Loc, s.p.off.seq), a.Out)
+	l.Write(at(a.Loc, s.p.off.lock), zero)
 	l.Post()
 }
 
@@ -127,7 +127,7 @@ func (s *session) release() {
 	for _, a := range s.Set {
 		if a.Insert && a.locked {
 			a.locked = false
-			s.C.Poke(a.Loc.Addr+lockAt, zero)
+			s.C.Poke(a.Loc.Addr+s.p.off.lock, zero)
 		}
 		held = held || a.locked
 	}
@@ -150,10 +150,10 @@ func (s *session) release() {
 			switch {
 			case !a.locked:
 			case int(a.Machine) == s.C.Machine() && s.cfg.Lock == TwoSided:
-				s.C.Store64(a.Loc.Addr+lockAt, 0)
+				s.C.Store64(a.Loc.Addr+s.p.off.lock, 0)
 			default:
 				l := s.C.List(a.Loc.Loc, true)
-				l.Write(at(a.Loc, lockAt), zero)
+				l.Write(at(a.Loc, s.p.off.lock), zero)
 				l.Post()
 			}
 		}
@@ -172,12 +172,12 @@ func isLocked(a *access) bool { return a.locked }
 
 // storeRow installs a new sequence and value by CPU stores and releases the
 // lock. The sequence is odd meanwhile.
-func storeRow(c *r2.Co, row r2.Addr, out []byte) {
+func (p *protocol) storeRow(c *r2.Co, row r2.Addr, out []byte) {
 	seq := wire.Get64(out)
-	c.Store64(row+seqAt, record.Writing(seq-2))
-	c.Store(row+valueAt, out[txn.OutHeaderBytes:])
-	c.Store64(row+seqAt, seq)
-	c.Store64(row+lockAt, 0)
+	c.Store64(row+p.off.seq, record.Writing(seq-2))
+	c.Store(row+p.off.value, out[p.H.OutHeaderBytes():])
+	c.Store64(row+p.off.seq, seq)
+	c.Store64(row+p.off.lock, 0)
 }
 
 // serveCommit installs the records of a participant.
@@ -186,7 +186,7 @@ func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	for len(req) >= commitHead && wire.Get64(req) != 0 {
 		word := wire.Get64(req)
 		n := int(word >> addrBits)
-		storeRow(c, r2.Addr(word&addrMask), req[8:16+n])
+		p.storeRow(c, r2.Addr(word&addrMask), req[8:16+n])
 		req = req[8+wire.Padded(8+n):]
 	}
 	return p.Ended(rep)
@@ -195,7 +195,7 @@ func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
 // serveUnlock releases the locks of an aborted attempt.
 func (p *protocol) serveUnlock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	for ; len(req) >= unlockItem; req = req[unlockItem:] {
-		c.Store64(r2.Addr(wire.Get64(req))+lockAt, 0)
+		c.Store64(r2.Addr(wire.Get64(req))+p.off.lock, 0)
 	}
 	return p.Ended(rep)
 }

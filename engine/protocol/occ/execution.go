@@ -157,7 +157,7 @@ func (s *session) readLocal(a *access) {
 // past locks.
 func (s *session) readable(row []byte) bool {
 	seq := s.p.H.StampOf(row)
-	return record.Stable(seq) && record.Live(seq) && (record.Lock(row) == 0 || s.cfg.IgnoresAborts)
+	return record.Stable(seq) && record.Live(seq) && (s.p.H.LockOf(row) == 0 || s.cfg.IgnoresAborts)
 }
 
 // got takes a record, as its row says, and its value.

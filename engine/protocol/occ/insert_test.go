@@ -89,9 +89,9 @@ func TestFreeRowsKeepTheirLocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Sleep(50 * sim.Microsecond)
-		head := cl.DB().Cluster().Mem(loc.Machine).Bytes(loc.Addr, header)
-		if record.Lock(head) == 0 || record.Live(record.Seq(head)) || !loc.Stale(record.Seq(head)) {
-			t.Errorf("free row has lock %#x and sequence %#x", record.Lock(head), record.Seq(head))
+		head := cl.DB().Cluster().Mem(loc.Machine).Bytes(loc.Addr, record.LockSeq.Bytes)
+		if record.LockSeq.LockOf(head) == 0 || record.Live(record.LockSeq.StampOf(head)) || !loc.Stale(record.LockSeq.StampOf(head)) {
+			t.Errorf("free row has lock %#x and sequence %#x", record.LockSeq.LockOf(head), record.LockSeq.StampOf(head))
 		}
 	})
 }

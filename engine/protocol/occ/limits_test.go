@@ -273,8 +273,8 @@ func TestAnnouncedInsertNotMade(t *testing.T) {
 				t.Errorf("%s: %v", preset, err)
 			}
 			row := make([]byte, 16+24)
-			if cl.DB().Row(1, 3, row); record.Seq(row) != record.InitialSeq || record.Lock(row) != 0 {
-				t.Errorf("%s: the record that was left alone has sequence %d and lock %x", preset, record.Seq(row), record.Lock(row))
+			if cl.DB().Row(1, 3, row); record.LockSeq.StampOf(row) != record.InitialSeq || record.LockSeq.LockOf(row) != 0 {
+				t.Errorf("%s: the record that was left alone has sequence %d and lock %x", preset, record.LockSeq.StampOf(row), record.LockSeq.LockOf(row))
 			}
 		})
 	}

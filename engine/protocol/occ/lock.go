@@ -61,12 +61,12 @@ func (s *session) lockInserts() {
 		if !inserted(a) {
 			continue
 		}
-		head := s.C.Peek(a.Loc.Addr, header)
-		if s.cfg.hopeless(record.Lock(head) != 0 || s.p.H.StampOf(head) != a.seq) {
+		head := s.C.Peek(a.Loc.Addr, s.p.off.head)
+		if s.cfg.hopeless(s.p.H.LockOf(head) != 0 || s.p.H.StampOf(head) != a.seq) {
 			s.Conflict(&a.Access)
 			return
 		}
-		s.C.Poke(a.Loc.Addr+lockAt, s.C.Word(owner))
+		s.C.Poke(a.Loc.Addr+s.p.off.lock, s.C.Word(owner))
 		a.locked = true
 	}
 }
@@ -82,9 +82,9 @@ func (s *session) lockByRNIC(mode r2.Mode) error {
 			continue
 		}
 		l := s.C.List(a.Loc.Loc, true)
-		a.word = (*[8]byte)(l.CAS(at(a.Loc, lockAt), 0, word).B)
-		head := l.Read(a.Loc.Loc, header)
-		a.head, a.buf, a.served = (*[header]byte)(head.B), head.Addr, true
+		a.word = (*[8]byte)(l.CAS(at(a.Loc, s.p.off.lock), 0, word).B)
+		head := l.Read(a.Loc.Loc, s.p.off.head)
+		a.head, a.buf, a.served = head.B, head.Addr, true
 		l.Post()
 		if !mode.Outstanding && s.cfg.hopeless(!won(a)) {
 			break // no use in trying the others
@@ -94,9 +94,9 @@ func (s *session) lockByRNIC(mode r2.Mode) error {
 	for _, a := range s.Set {
 		if a.served {
 			a.served = false
-			s.C.TouchDMA(a.buf, header) // what CAS found is beside it
+			s.C.TouchDMA(a.buf, len(a.head)) // what CAS found is beside it
 			a.locked = won(a)
-			if seq := record.Seq(a.head[:]); !a.locked || seq != a.seq {
+			if seq := s.p.H.StampOf(a.head); !a.locked || seq != a.seq {
 				s.forgetStale(a, seq)
 				s.Tx.Met(&a.Access.Access, 0)
 				s.conflict()
@@ -151,12 +151,12 @@ func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	got := 0 // bytes of the items that are locked
 	for ; got < len(req) && rep[0] == coordinator.ReplyYes; got += verifyItem {
 		addr, seq := r2.Addr(wire.Get64(req[got:])), wire.Get64(req[got+8:])
-		if c.LocalCAS(addr+lockAt, 0, word) != 0 {
+		if c.LocalCAS(addr+p.off.lock, 0, word) != 0 {
 			rep[0] = coordinator.ReplyNo
 			p.auditConflict(from, c.Machine(), addr)
 			break
 		}
-		if c.Load64(addr+seqAt) != seq {
+		if c.Load64(addr+p.off.seq) != seq {
 			rep[0] = coordinator.ReplyNo
 			p.auditConflict(from, c.Machine(), addr)
 		}
@@ -165,7 +165,7 @@ func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		return 1
 	}
 	for i := 0; i < got; i += verifyItem {
-		c.Store64(r2.Addr(wire.Get64(req[i:]))+lockAt, 0)
+		c.Store64(r2.Addr(wire.Get64(req[i:]))+p.off.lock, 0)
 	}
 	return 1
 }

@@ -17,6 +17,7 @@ type protocol struct {
 	cfg        *Config // of transactions that begin now, with every Auto resolved
 	rpc        rpcs
 	costs      txn.Costs
+	off        offsets        // in rows
 	insertBack int            // bytes of an item in the answer to inserts
 	sessions   [][][]*session // by machine, thread and coroutine
 
@@ -31,7 +32,7 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 		header, back = record.Versioned, insertBackVersioned
 		header.Inline = c.Timestamps.Inline
 	}
-	p := &protocol{Protocol: coordinator.Open(db, header), costs: scaledHandlers(o.Scale, o.Costs), insertBack: back}
+	p := &protocol{Protocol: coordinator.Open(db, header), costs: scaledHandlers(o.Scale, o.Costs), insertBack: back, off: offsetsOf(&header)}
 	cfg, err := p.prepare(c)
 	if err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 
 // Locked says who holds a row.
 func (p *protocol) Locked(row []byte) (who string, held bool) {
-	o, held := record.Holder(record.Lock(row))
+	o, held := record.Holder(p.H.LockOf(row))
 	return fmt.Sprintf("machine %d thread %d coroutine %d", o.Machine, o.Thread, o.Coroutine), held
 }
 

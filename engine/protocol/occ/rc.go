@@ -54,9 +54,9 @@ func (s *session) postRowTwice(a *access) {
 		return
 	}
 	l := s.C.List(a.Loc.Loc, false)
-	row, again := l.Read(a.Loc.Loc, a.Table.RowBytes), l.Read(a.Loc.Loc, header)
+	row, again := l.Read(a.Loc.Loc, a.Table.RowBytes), l.Read(a.Loc.Loc, s.p.off.head)
 	l.Post()
-	a.row, a.buf, a.head, a.again = row.B, row.Addr, (*[header]byte)(again.B), again.Addr
+	a.row, a.buf, a.head, a.again = row.B, row.Addr, again.B, again.Addr
 }
 
 // keptSequence says that a row's sequence was the same after the row was read, where it was read again.
@@ -64,6 +64,6 @@ func (s *session) keptSequence(a *access, row []byte) bool {
 	if a.head == nil {
 		return true
 	}
-	s.C.TouchDMA(a.again, header)
-	return record.Seq(a.head[:]) == record.Seq(row)
+	s.C.TouchDMA(a.again, len(a.head))
+	return s.p.H.StampOf(a.head) == s.p.H.StampOf(row)
 }

@@ -20,9 +20,9 @@ func TestScripts(t *testing.T) {
 		Config: scriptConfig,
 		Row: func(row []byte) string {
 			if h := record.Versioned; len(row) == h.Bytes+8 {
-				return fmt.Sprintf("lock %x tuple %d version %d", record.Lock(row), h.TupleOf(row), h.VersionOf(row))
+				return fmt.Sprintf("lock %x tuple %d version %d", record.LockSeq.LockOf(row), h.ReadOf(row), h.VersionOf(row))
 			}
-			return fmt.Sprintf("lock %x seq %d", record.Lock(row), record.Seq(row))
+			return fmt.Sprintf("lock %x seq %d", record.LockSeq.LockOf(row), record.LockSeq.StampOf(row))
 		},
 		Dated: func(cfg txn.Config, o timestamp.Options) txn.Config {
 			c := cfg.(Config)

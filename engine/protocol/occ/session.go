@@ -33,18 +33,18 @@ const maxOwn = 24
 // access is one record of the attempt. If Out is set it is in the write set.
 type access struct {
 	coordinator.Access
-	seq        uint64        // what was read
-	gap        uint32        // the version of the gap, of a record that is missing
-	by         request       // what is under way while it is Asked
-	direct     bool          // its value was read where no torn READ is possible
-	locked     bool          // by this attempt
-	ownMachine bool          // inserted on the own machine
-	served     bool          // a CAS of its lock is under way
-	buf        r2.Addr       // where a READ puts what it brings of it
-	row        []byte        // while a READ is under way, the row that it will fill
-	word       *[8]byte      // what CAS found
-	head       *[header]byte // lock and sequence as validation finds them, or a READ right after the row's
-	again      r2.Addr       // where such a READ puts them
+	seq        uint64   // what was read
+	gap        uint32   // the version of the gap, of a record that is missing
+	by         request  // what is under way while it is Asked
+	direct     bool     // its value was read where no torn READ is possible
+	locked     bool     // by this attempt
+	ownMachine bool     // inserted on the own machine
+	served     bool     // a CAS of its lock is under way
+	buf        r2.Addr  // where a READ puts what it brings of it
+	row        []byte   // while a READ is under way, the row that it will fill
+	word       *[8]byte // what CAS found
+	head       []byte   // lock and sequence as validation finds them, or a READ right after the row's
+	again      r2.Addr  // where such a READ puts them
 
 	version uint64 // of what was read, where records have versions
 }

@@ -4,7 +4,6 @@ import (
 	"drtmx/engine/coordinator"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
-	"drtmx/engine/record"
 	"drtmx/engine/txn"
 	"drtmx/engine/wire"
 )
@@ -31,11 +30,11 @@ func (s *session) validate(phase metrics.Phase, prim Prim) error {
 		switch {
 		case !readOnlySet(a):
 		case int(a.Machine) == s.C.Machine():
-			a.head = (*[header]byte)(s.Tx.Alloc(header))
-			copy(a.head[:], s.C.Load(a.Loc.Addr, header))
+			a.head = s.Tx.Alloc(s.p.off.head)
+			copy(a.head, s.C.Load(a.Loc.Addr, s.p.off.head))
 		default:
-			b := s.C.Read(a.Loc.Loc, header)
-			a.head, a.buf = (*[header]byte)(b.B), b.Addr
+			b := s.C.Read(a.Loc.Loc, s.p.off.head)
+			a.head, a.buf = b.B, b.Addr
 		}
 	}
 	if err := s.C.Wait(); err != nil {
@@ -46,9 +45,9 @@ func (s *session) validate(phase metrics.Phase, prim Prim) error {
 			continue
 		}
 		if int(a.Machine) != s.C.Machine() {
-			s.C.TouchDMA(a.buf, header)
+			s.C.TouchDMA(a.buf, len(a.head))
 		}
-		if s.outdated(a, a.head[:]) {
+		if s.outdated(a, a.head) {
 			s.Tx.Met(&a.Access.Access, 0)
 			return s.conflict()
 		}
@@ -61,13 +60,13 @@ func (s *session) outdated(a *access, head []byte) bool {
 	if a.State == txn.Missing {
 		return wire.Get32(head) != s.gaps.expect(a.Loc.Loc, a.gap)
 	}
-	s.forgetStale(a, record.Seq(head))
-	return changed(head, a.seq)
+	s.forgetStale(a, s.p.H.StampOf(head))
+	return s.p.isChanged(head, a.seq)
 }
 
 // changed says of the header of a row that it is locked, or that its version is not the one that was read.
-func changed(head []byte, read uint64) bool {
-	return record.Lock(head) != 0 || record.Seq(head) != read
+func (p *protocol) isChanged(head []byte, read uint64) bool {
+	return p.H.LockOf(head) != 0 || p.H.StampOf(head) != read
 }
 
 func (s *session) validateByRPC() error {
@@ -163,7 +162,7 @@ func (p *protocol) serveValidate(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		if word&gapBit != 0 {
 			no = wire.Get32(c.Load(at, gapBytes)) != uint32(read)
 		} else {
-			no = changed(c.Load(at, header), read)
+			no = p.isChanged(c.Load(at, p.off.head), read)
 		}
 		if no {
 			rep[0] = coordinator.ReplyNo

@@ -27,7 +27,7 @@ import (
 // openVersions prepares what records with versions need.
 func (p *protocol) openVersions() (err error) {
 	c := p.cfg
-	p.MV, err = versions.Open(p.DB, lockHost{}, c.Timestamps, versions.Costs{
+	p.MV, err = versions.Open(p.DB, lockHost{p.off.lock}, c.Timestamps, versions.Costs{
 		Fetch: p.Program.Execution, Record: p.Program.ExecutionRecord, Handler: p.costs.Execution, ReplyBytes: p.costs.Payload.Execution,
 	})
 	if err == nil {
@@ -40,14 +40,14 @@ func (p *protocol) openVersions() (err error) {
 func (c *Config) readsVersions() bool { return c.RORead == Hybrid && c.CacheEnabled }
 
 // lockHost says what lock words are.
-type lockHost struct{}
+type lockHost struct{ lock r2.Addr }
 
 func (lockHost) Busy(lock uint64) bool { return lock != 0 }
 
-func (lockHost) TryLockRow(c *r2.Co, row r2.Addr) (word uint64, won bool) {
+func (h lockHost) TryLockRow(c *r2.Co, row r2.Addr) (word uint64, won bool) {
 	o := record.Owner{Machine: uint16(c.Machine()), Thread: uint8(c.Thread()), Coroutine: record.MaxCoroutines - 1}
 	word = o.LockWord()
-	return word, c.LocalCAS(row+lockAt, 0, word) == 0
+	return word, c.LocalCAS(row+h.lock, 0, word) == 0
 }
 
 func (lockHost) RowRemoved(*r2.Co, r2.Addr) {}
@@ -292,7 +292,7 @@ func (s *session) fitsVersioned(m int, items []*access) error {
 	locks, commits := 0, 8
 	for _, a := range items {
 		locks += lockItem
-		commits += installHead + wire.Padded(len(a.Out)-txn.OutHeaderBytes)
+		commits += installHead + wire.Padded(len(a.OutValue()))
 	}
 	for _, p := range []struct {
 		phase metrics.Phase

@@ -50,7 +50,7 @@ func (p *protocol) lockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 // lockThenLook locks a record, checks that it is as it was read, and then looks at its timestamps: a reader that raises them from
 // now on finds the lock.
 func (p *protocol) lockThenLook(c *r2.Co, row r2.Addr, seq, word uint64) (tuple, version uint64, won bool) {
-	if c.LocalCAS(row+lockAt, 0, word) != 0 {
+	if c.LocalCAS(row+p.off.lock, 0, word) != 0 {
 		return 0, 0, false
 	}
 	if c.Load64(row+r2.Addr(p.H.Stamp)) != seq {
@@ -119,7 +119,7 @@ func (p *protocol) checkAll(c *r2.Co, from r2.Peer, items []byte) bool {
 			no = wire.Get32(c.Load(at, gapBytes)) != uint32(read)
 		} else {
 			b := c.Load(at, p.H.Bytes)
-			no = record.Lock(b) != 0 || p.H.StampOf(b) != read || p.H.VersionOf(b) != wire.Get64(items[16:])
+			no = p.H.LockOf(b) != 0 || p.H.StampOf(b) != read || p.H.VersionOf(b) != wire.Get64(items[16:])
 		}
 		if no {
 			p.auditConflict(from, c.Machine(), at)
@@ -139,7 +139,7 @@ type installed struct {
 
 // installItem appends a record that is written.
 func installItem(req []byte, a *access) []byte {
-	value := a.Out[txn.OutHeaderBytes:]
+	value := a.OutValue()
 	req = wire.Add64(wire.Add64(req, a.Name()), uint64(a.Loc.Addr)|uint64(len(value))<<addrBits)
 	req = append(wire.Add64(req, wire.Get64(a.Out)), value...)
 	return append(req, zero[:wire.Padded(len(value))-len(value)]...)

@@ -31,15 +31,17 @@ const (
 )
 
 // at moves a location by some bytes.
-func at(l store.Location, off int) r2.Loc {
-	l.Addr += r2.Addr(off)
+func at(l store.Location, off r2.Addr) r2.Loc {
+	l.Addr += off
 	return l.Loc
 }
 
-// Offsets within a row, as verbs need them.
-const (
-	lockAt  = record.LockOffset
-	seqAt   = record.SeqOffset
-	valueAt = record.ValueOffset
-	header  = record.HeaderBytes
-)
+// offsets are those within a row, as verbs need them.
+type offsets struct {
+	lock, seq, value r2.Addr
+	head             int // bytes from the row's first on that have lock and sequence
+}
+
+func offsetsOf(l *record.Layout) offsets {
+	return offsets{lock: r2.Addr(l.Lock), seq: r2.Addr(l.Stamp), value: r2.Addr(l.Bytes), head: l.Checked}
+}

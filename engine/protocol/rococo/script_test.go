@@ -14,7 +14,7 @@ import (
 func TestScripts(t *testing.T) {
 	scripttest.Run(t, scripttest.Protocol{
 		Config: func(map[string]string) (txn.Config, error) { return Default(), nil },
-		Row:    func(row []byte) string { return fmt.Sprintf("seq %x", record.Seq(row)) },
+		Row:    func(row []byte) string { return fmt.Sprintf("seq %x", record.LockSeq.StampOf(row)) },
 		Dated: func(cfg txn.Config, o timestamp.Options) txn.Config {
 			c := cfg.(Config)
 			c.Timestamps = o

@@ -209,7 +209,7 @@ func (s *server) write(c *r2.Co, n *node, a *access) error {
 	default:
 		next := s.p.next(a.stamp)
 		a.Next = audit.UpdatedVersion(a.Version, next)
-		s.put(c, n, t, a.Key, a.Loc, next, a.Out[txn.OutHeaderBytes:])
+		s.put(c, n, t, a.Key, a.Loc, next, a.OutValue())
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func (s *server) insertRecord(c *r2.Co, n *node, a *access) error {
 	if s.p.MV != nil && !b.tomb {
 		s.p.MV.Cancel(c, t) // nothing was there
 	}
-	s.put(c, n, t, a.Key, b.loc, b.seq, a.Out[txn.OutHeaderBytes:])
+	s.put(c, n, t, a.Key, b.loc, b.seq, a.OutValue())
 	s.born(c, &b)
 	return nil
 }

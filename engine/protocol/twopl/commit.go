@@ -89,7 +89,7 @@ func (a *access) commitBytes(m int, committed bool) int {
 	case a.Delete:
 		return commitItem
 	}
-	return commitItem + wire.Padded(len(a.Out)-txn.OutHeaderBytes)
+	return commitItem + wire.Padded(len(a.OutValue()))
 }
 
 // installItem adds what a server installs.
@@ -98,6 +98,6 @@ func (s *session) installItem(req []byte, a *access) []byte {
 	if a.Delete {
 		return wire.Add64(wire.Add64(req, uint64(a.Loc.Ref)|deletedBit), a.next)
 	}
-	value := a.Out[txn.OutHeaderBytes:]
+	value := a.OutValue()
 	return wire.AddPadded(wire.Add64(wire.Add64(req, uint64(a.Loc.Ref)|uint64(len(value))<<bytesAt), a.next), value)
 }

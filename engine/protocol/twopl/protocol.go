@@ -132,7 +132,7 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 
 // Locked says who holds a row.
 func (p *protocol) Locked(row []byte) (who string, held bool) {
-	who = holders(record.Lock(row))
+	who = holders(p.H.LockOf(row))
 	return who, who != ""
 }
 

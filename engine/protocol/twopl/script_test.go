@@ -21,9 +21,9 @@ func TestScripts(t *testing.T) {
 		Config: scripted,
 		Row: func(row []byte) string {
 			if h := record.Versioned; len(row) == h.Bytes+8 {
-				return fmt.Sprintf("lock %x tuple %d version %s", record.Lock(row), h.TupleOf(row), stamp(h.VersionOf(row)))
+				return fmt.Sprintf("lock %x tuple %d version %s", record.LockSeq.LockOf(row), h.ReadOf(row), stamp(h.VersionOf(row)))
 			}
-			return fmt.Sprintf("lock %x seq %x", record.Lock(row), record.Seq(row))
+			return fmt.Sprintf("lock %x seq %x", record.LockSeq.LockOf(row), record.LockSeq.StampOf(row))
 		},
 		Dated: func(cfg txn.Config, o timestamp.Options) txn.Config {
 			c := cfg.(Config)

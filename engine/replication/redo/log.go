@@ -62,7 +62,7 @@ func openLogs(cl *r2.Cluster, o replication.Options) (*Logs, error) {
 	if o.FullNS == 0 {
 		o.FullNS = replication.DefaultFullNS
 	}
-	l := &Logs{Copies: replication.CopiesOf(o), cl: cl, opt: o, stamped: o.Header.HasVersions(), entries: make([]encoded, cl.Machines())}
+	l := &Logs{Copies: replication.CopiesOf(o), cl: cl, opt: o, stamped: o.Layout.HasVersions(), entries: make([]encoded, cl.Machines())}
 	cl.OnSpoil(func(m int) { l.entries[m].spoil() })
 	if err := l.openRings(); err != nil {
 		return nil, err
@@ -168,13 +168,20 @@ func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		c.Compute(l.opt.Costs.ApplyRecord)
 		t := l.opt.Store(u.Table)
 		row, ok := t.BackupAddr(c, c.Machine(), u.Key, u.Row)
-		h := t.Header()
+		rows := t.Rows()
+		if rows.Bytes() < rows.ImageBytes() {
+			if ok {
+				l.applyImage(c, rows, row, e.Stamp, u)
+			}
+			continue
+		}
+		h := &rows.Layout
 		stamp := row + r2.Addr(h.Stamp)
 		if !ok || wire.Get64(c.Peek(stamp, 8)) > u.New {
 			continue
 		}
-		if u.Op != record.OpDelete {
-			c.Poke(row+r2.Addr(h.Bytes), u.Value)
+		if u.Op != record.OpDelete || h.Carried < h.Bytes {
+			c.Poke(row+r2.Addr(h.Carried), u.Value)
 		}
 		if h.HasVersions() {
 			c.Poke(row+r2.Addr(h.Version), c.Word(e.Stamp))
@@ -182,6 +189,27 @@ func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		c.Poke(stamp, c.Word(u.New))
 	}
 	return 0
+}
+
+// applyImage applies an update to a row whose form of tearing adds to its bytes.
+func (l *Logs) applyImage(c *r2.Co, rows *record.Rows, at r2.Addr, version uint64, u record.Update) {
+	x, h := &l.entries[c.Machine()], &rows.Layout
+	x.image = append(x.image[:0], c.Peek(at, rows.ImageBytes())...)
+	whole, _ := rows.Whole(x.image)
+	x.row = append(x.row[:0], whole...)
+	row := x.row
+	if h.StampOf(row) > u.New {
+		return
+	}
+	if u.Op != record.OpDelete || h.Carried < h.Bytes {
+		copy(row[h.Carried:], u.Value)
+	}
+	if h.HasVersions() {
+		h.SetStamp(row[h.Version:], version)
+	}
+	h.SetStamp(row[h.Stamp:], u.New)
+	rows.Image(x.image, row)
+	c.Poke(at, x.image)
 }
 
 // reclaimed is the receipt of a reclaim.

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	machines = 3
-	keys     = 9 // record k is on machine k mod 3
-	bytes    = 16
-	tableID  = 1
+	machines   = 3
+	keys       = 9 // record k is on machine k mod 3
+	valueBytes = 16
+	tableID    = 1
 )
 
 // bed is a table with two backups of each record, and their logs.
@@ -51,8 +51,11 @@ func newBed(t *testing.T, hw fabric.Config, r r2.Config, o replication.Options) 
 		t.Fatal(err)
 	}
 	b.cl.SpoilScratch()
-	spec := kv.Spec{ID: tableID, Name: "copied", ValueBytes: bytes, Fixed: true, Init: func(uint64, []byte) {}}
-	table, err := kv.Kind.Make(b.cl, spec, record.LockSeq, kv.Placement{Partition: store.Stripes(machines, keys), Replicas: o.Replicas})
+	spec := kv.Spec{ID: tableID, Name: "copied", ValueBytes: valueBytes, Fixed: true, Init: func(uint64, []byte) {}}
+	if o.Layout.Bytes == 0 {
+		o.Layout = record.LockSeq
+	}
+	table, err := kv.Kind.Make(b.cl, spec, o.Layout, kv.Placement{Partition: store.Stripes(machines, keys), Replicas: o.Replicas})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +96,7 @@ func (b *bed) run() {
 
 // update is the change that gives a record a sequence and a value that shows it.
 func update(key, seq uint64) record.Update {
-	v := make([]byte, bytes)
+	v := make([]byte, valueBytes)
 	binary.LittleEndian.PutUint64(v, seq)
 	binary.LittleEndian.PutUint64(v[8:], ^seq)
 	return record.Update{Table: tableID, Key: key, New: seq, Value: v}
@@ -108,7 +111,7 @@ func (b *bed) copies(key uint64) (seqs []uint64) {
 		if !b.table.Row(m, key, row) {
 			b.Fatalf("machine %d has no copy of key %d", m, key)
 		}
-		seq, v := record.Seq(row), record.Value(row)
+		seq, v := record.LockSeq.StampOf(row), record.LockSeq.Value(row)
 		if x := binary.LittleEndian.Uint64(v); seq > 2 && (x != seq || binary.LittleEndian.Uint64(v[8:]) != ^seq) {
 			b.Errorf("machine %d has key %d with sequence %d and the value %x", m, key, seq, v)
 		}

@@ -108,8 +108,9 @@ func (w *Writer) id() record.TxnID {
 
 // encoded is the log entry that a coroutine of a machine has encoded last: scratch memory, see r2.Co.Request.
 type encoded struct {
-	of    record.TxnID
-	bytes []byte
+	of         record.TxnID
+	bytes      []byte
+	row, image []byte // see Logs.applyImage
 }
 
 // spoil overwrites it.

@@ -36,6 +36,9 @@ func open(cl *r2.Cluster, o replication.Options) (replication.Scheme, error) {
 	if o.Bytes == 0 {
 		o.Bytes = record.MaxEntryBytes
 	}
+	if form := o.Layout.Tearing; form != record.AsPublished {
+		return nil, fmt.Errorf("rows of the form %v: undo logs write rows as they were published; use log.scheme=redo", form)
+	}
 	l := &Logs{Copies: replication.CopiesOf(o), cl: cl, opt: o, slots: cl.Coroutines()}
 	for m := range cl.Machines() {
 		l.threads = max(l.threads, cl.Threads(m))
@@ -164,8 +167,8 @@ func (w *Writer) Append(bool) error {
 	}
 	for i := range w.changes {
 		x := &w.changes[i]
-		h := w.l.opt.Header
-		w.after = append(append(w.after[:0], x.before[:h.Bytes-h.Own]...), x.Value...)
+		h := &w.l.opt.Layout
+		w.after = append(append(w.after[:0], x.before[:h.Carried-h.Own]...), x.Value...)
 		h.SetStamp(w.after[h.Stamp-h.Own:], x.New)
 		if err := w.writeCopies(x, w.after); err != nil {
 			return err
@@ -179,12 +182,12 @@ func (w *Writer) encode() {
 	if w.entry == nil {
 		w.entry = make([]byte, record.MaxEntryBytes)
 	}
-	h := w.l.opt.Header
+	h := &w.l.opt.Layout
 	e := record.BeginEntry(w.entry[:record.MaxEntryBytes], w.id())
 	for i := range w.changes {
 		u := w.changes[i].Update
 		before := w.changes[i].before
-		u.New, u.Value = h.StampAt(before[h.Stamp-h.Own:]), before[h.Bytes-h.Own:][:len(u.Value)]
+		u.New, u.Value = h.StampAt(before[h.Stamp-h.Own:]), before[h.Carried-h.Own:][:len(u.Value)]
 		if err := e.Add(u); err != nil {
 			panic(fmt.Sprintf("replication/undo: planned log entry: %v", err))
 		}
@@ -196,7 +199,7 @@ func (w *Writer) id() record.TxnID {
 	return record.TxnID{Owner: replication.OwnerOf(w.c), Number: w.number}
 }
 
-// writeCopies writes a record's bytes from Header.Own on, wherever it lies.
+// writeCopies writes a record's bytes from Layout.Own on, wherever it lies.
 func (w *Writer) writeCopies(x *change, b []byte) error {
 	at := x.at.Loc
 	for i := range w.l.opt.Replicas {
@@ -210,7 +213,7 @@ func (w *Writer) writeCopies(x *change, b []byte) error {
 			}
 		}
 		to := at
-		to.Addr += r2.Addr(w.l.opt.Header.Own)
+		to.Addr += r2.Addr(w.l.opt.Layout.Own)
 		w.write(to, b)
 	}
 	return nil
@@ -235,8 +238,8 @@ func (w *Writer) Decide(commit bool) error {
 	if !commit {
 		for i := range w.changes {
 			x := &w.changes[i]
-			h := w.l.opt.Header
-			if err := w.writeCopies(x, x.before[:h.Bytes-h.Own+len(x.Value)]); err != nil {
+			h := &w.l.opt.Layout
+			if err := w.writeCopies(x, x.before[:h.Carried-h.Own+len(x.Value)]); err != nil {
 				return err
 			}
 		}

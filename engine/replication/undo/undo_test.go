@@ -34,6 +34,15 @@ type bed struct {
 	notes []string
 }
 
+// Rows of other forms of tearing are refused: the entries have no room for what they add.
+func TestUndoLogsRefuseForms(t *testing.T) {
+	layout := record.LockSeq
+	layout.Tearing = record.LineVersions
+	if _, err := open(nil, replication.Options{Replicas: 1, Layout: layout}); err == nil || !strings.Contains(err.Error(), "line-versions") {
+		t.Error(err)
+	}
+}
+
 func newBed(t *testing.T) *bed {
 	t.Helper()
 	b := &bed{T: t, s: sim.New(sim.Options{Seed: 1})}
@@ -58,7 +67,7 @@ func newBed(t *testing.T) *bed {
 	}
 	b.table = table.(*kv.Table)
 	logs, err := open(b.cl, replication.Options{
-		Choice: replication.Choice{Check: true}, Members: members, Replicas: 2, Header: record.LockSeq,
+		Choice: replication.Choice{Check: true}, Members: members, Replicas: 2, Layout: record.LockSeq,
 		Store: func(uint8) store.Table { return table },
 		Note:  func(a history.Anomaly) { b.notes = append(b.notes, a.Text) },
 	})
@@ -100,7 +109,7 @@ func (b *bed) want(when string, key, seq, value uint64) {
 	for i := range 2 {
 		m := (int(key) + i) % servers
 		row := b.row(m, key)
-		if s, v := record.Seq(row), binary.LittleEndian.Uint64(record.Value(row)); s != seq || v != value {
+		if s, v := record.LockSeq.StampOf(row), binary.LittleEndian.Uint64(record.LockSeq.Value(row)); s != seq || v != value {
 			b.Errorf("%s machine %d has key %d with sequence %d and value %d, want %d and %d", when, m, key, s, v, seq, value)
 		}
 	}
@@ -117,7 +126,7 @@ func (b *bed) write(w *Writer, seq, value uint64, keys ...uint64) {
 		if !ok {
 			b.Fatalf("key %d is not there", key)
 		}
-		w.Replaces(n, loc, b.row(b.table.Primary(key), key)[record.SeqOffset:])
+		w.Replaces(n, loc, b.row(b.table.Primary(key), key)[record.LockSeq.Own:])
 	}
 	if err := w.Plan(false); err != nil {
 		b.Fatal(err)
@@ -241,7 +250,7 @@ func TestEntriesComeFirst(t *testing.T) {
 		copies, entries := 0, 0
 		for _, key := range []uint64{0, 1} {
 			for i := range 2 {
-				if record.Seq(b.row((int(key)+i)%servers, key)) == 4 {
+				if record.LockSeq.StampOf(b.row((int(key)+i)%servers, key)) == 4 {
 					copies++
 				}
 			}

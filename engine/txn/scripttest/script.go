@@ -490,7 +490,7 @@ func (s *script) rows(keys []string) string {
 				fmt.Fprintf(&b, "  m%d none", at)
 				continue
 			}
-			fmt.Fprintf(&b, "  m%d %s value %d", at, s.p.Row(row), binary.LittleEndian.Uint64(s.table.Header().Value(row)))
+			fmt.Fprintf(&b, "  m%d %s value %d", at, s.p.Row(row), binary.LittleEndian.Uint64(s.table.Rows().Layout.Value(row)))
 		}
 		b.WriteByte('\n')
 	}

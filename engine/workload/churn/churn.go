@@ -19,7 +19,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/history"
-	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -115,7 +114,7 @@ func (w *Churn) Open(env workload.Env) (err error) {
 		return err
 	}
 	_, err = w.db.AddTable(store.Spec{
-		ID: Table, Name: "slot", ValueBytes: w.opt.ValueBytes, Aligned: w.opt.ValueBytes > record.LineBytes-record.HeaderBytes,
+		ID: Table, Name: "slot", ValueBytes: w.opt.ValueBytes, AlignLong: true,
 		Init: func(key uint64, v []byte) { write(v, key, key, 0) }, Spare: w.tokens() + spare, Seed: w.opt.Seed,
 	}, w.partition(uint64(env.ServerCount())))
 	return err

@@ -147,7 +147,7 @@ func (w *Registers) Open(env workload.Env) (err error) {
 	}
 	w.servers = uint64(env.ServerCount())
 	_, err = w.db.AddTable(store.Spec{
-		ID: Table, Name: "register", ValueBytes: w.opt.ValueBytes, Aligned: w.opt.ValueBytes > record.LineBytes-record.HeaderBytes,
+		ID: Table, Name: "register", ValueBytes: w.opt.ValueBytes, AlignLong: true,
 		Init: func(uint64, []byte) {}, Fixed: true, Seed: w.opt.Seed,
 	}, store.Stripes(env.ServerCount(), w.opt.Keys))
 	return err

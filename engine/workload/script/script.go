@@ -23,7 +23,6 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/r2"
-	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -105,7 +104,7 @@ func (w *Script) Open(env workload.Env) (err error) {
 	}
 	w.clients = env.Clients()
 	spec := store.Spec{
-		ID: Table, Name: "record", ValueBytes: w.opt.ValueBytes, Aligned: w.opt.ValueBytes > record.LineBytes-record.HeaderBytes,
+		ID: Table, Name: "record", ValueBytes: w.opt.ValueBytes, AlignLong: true,
 		Init: func(uint64, []byte) {}, Seed: w.opt.Seed,
 	}
 	if spec.Fixed = !grows(w.list); !spec.Fixed {

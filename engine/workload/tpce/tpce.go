@@ -211,7 +211,7 @@ func Population(o Options) (rows, cached, bytes, old int64, err error) {
 	b.size(1)
 	for _, t := range b.specs() {
 		rows += int64(t.rows)
-		bytes += int64(t.rows) * int64(record.HeaderBytes+t.ValueBytes)
+		bytes += int64(t.rows) * int64(record.LockSeq.Bytes+t.ValueBytes)
 		if !t.Local {
 			cached += int64(t.rows)
 		}

@@ -143,7 +143,7 @@ func (w *YCSB) Open(env workload.Env) (err error) {
 	}
 	spec := store.Spec{
 		ID: Table, Name: "usertable", ValueBytes: w.opt.ValueBytes, Mutable: w.opt.FieldBytes,
-		Aligned: w.opt.ValueBytes > record.LineBytes-record.HeaderBytes, Init: func(uint64, []byte) {}, Fixed: true, Seed: w.opt.Seed,
+		AlignLong: true, Init: func(uint64, []byte) {}, Fixed: true, Seed: w.opt.Seed,
 	}
 	if w.hasKey() {
 		spec.Init = func(key uint64, value []byte) { binary.LittleEndian.PutUint64(value[w.opt.ValueBytes-keyBytes:], key) }

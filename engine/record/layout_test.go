@@ -7,7 +7,7 @@ import (
 
 // TestHeaderOfOneWord: where the stamp is in the lock word, the incarnation and the lock do not disturb each other.
 func TestHeaderOfOneWord(t *testing.T) {
-	h := Header{Bytes: 8, Own: 8}
+	h := MustLayout(Options{}, Word{Name: "word", Role: RoleLock | RoleStamp})
 	const locked = 1
 	own := make([]byte, 8)
 	for inc := range uint64(LastIncarnation) {
@@ -17,10 +17,10 @@ func TestHeaderOfOneWord(t *testing.T) {
 			t.Fatalf("a row of incarnation %d is taken with %#x", inc, binary.LittleEndian.Uint64(own))
 		}
 		free, ok := h.Freed(stamp)
-		if want := inc+1 < LastIncarnation; Incarnation(free) != uint16(inc+1) || free&counterMask != locked || ok != want || !h.Vacant(free) {
+		if want := inc+1 < LastIncarnation; Incarnation(free) != uint16(inc+1) || free&counterMask != locked || ok != want || !h.Free(free) {
 			t.Fatalf("%#x is freed to %#x, again %v", stamp, free, ok)
 		}
-		if h.Vacant(inc << incarnationShift) {
+		if h.Free(inc << incarnationShift) {
 			t.Fatal("a row that can be locked is vacant")
 		}
 	}
@@ -34,7 +34,7 @@ func TestHeaderOfTwoWords(t *testing.T) {
 		t.Errorf("the lock became %v", own)
 	}
 	stamp := LockSeq.FirstStamp(7)
-	if free, ok := LockSeq.Freed(stamp); free != 8<<incarnationShift || !ok || !LockSeq.Vacant(free) || LockSeq.Vacant(stamp) {
+	if free, ok := LockSeq.Freed(stamp); free != 8<<incarnationShift || !ok || !LockSeq.Free(free) || LockSeq.Free(stamp) {
 		t.Errorf("%#x is freed to %#x, again %v", stamp, free, ok)
 	}
 }

@@ -34,7 +34,7 @@ func TestHeaderOrRestOfARowIsInOneLine(t *testing.T) {
 		}
 		for i := range 64 {
 			at := uint64(i * l.Stride)
-			if !OneLine(at, HeaderBytes) && !OneLine(at+SeqOffset, l.Bytes()-SeqOffset) {
+			if !OneLine(at, LockSeq.Bytes) && !OneLine(at+uint64(LockSeq.Stamp), l.Bytes()-LockSeq.Stamp) {
 				t.Fatalf("values of %d bytes: row %d has its sequence in a line with a part of its value", value, i)
 			}
 		}
