@@ -71,7 +71,7 @@ func errorText(x any) string {
 func TestPlugAgain(t *testing.T) {
 	open := func(cc string) *engine.System {
 		t.Helper()
-		s, err := engine.Open(experiment.Spec{Workload: "counters", Set: experiment.Knobs{"store": "array", "nodes": 2, "threads": 1, "coroutines": 2, "replicas": 1, "cc": cc}})
+		s, err := engine.Open(experiment.Spec{Workload: "counters", Set: experiment.Knobs{"store.unordered": "array", "nodes": 2, "threads": 1, "coroutines": 2, "replicas": 1, "cc": cc}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,7 +37,7 @@ func init() {
 func run(t *testing.T, set experiment.Knobs) *result.Result {
 	t.Helper()
 	spec, err := experiment.Spec{Workload: "counters", Set: experiment.Knobs{
-		"store": "array", "nodes": 3, "threads": 2, "coroutines": 4, "warmup_ns": "50us", "duration_ns": "2ms", "workload.counters": 40,
+		"store.unordered": "array", "nodes": 3, "threads": 2, "coroutines": 4, "warmup_ns": "50us", "duration_ns": "2ms", "workload.counters": 40,
 	}}.With(set)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestPartsPlugIn(t *testing.T) {
 func TestUndoLogs(t *testing.T) {
 	for _, store := range []string{"array", "drtm-kv"} {
 		for _, late := range []int{0, 33} {
-			r := run(t, experiment.Knobs{"cc": "inplace", "store": store, "check": "full", "inplace.late_aborts": late})
+			r := run(t, experiment.Knobs{"cc": "inplace", "store.unordered": store, "check": "full", "inplace.late_aborts": late})
 			if !r.Checks.Passed() || r.Checks.Transactions == 0 || !r.Checks.Invariants["counters.sum"] || !r.Checks.Invariants["replicas.equal"] {
 				t.Errorf("%s, %d %% abort late: %s", store, late, r.ChecksText())
 			}
@@ -97,7 +97,7 @@ func TestLogsAreAllowedByProtocols(t *testing.T) {
 		{experiment.Knobs{"cc": "nowait", "log.scheme": "none", "replicas": 1}, ""},
 		{experiment.Knobs{"cc": "serial", "log.scheme": "redo"}, ""}, // it has no effect
 	} {
-		spec, err := experiment.Spec{Workload: "counters", Set: experiment.Knobs{"store": "array"}}.With(x.set)
+		spec, err := experiment.Spec{Workload: "counters", Set: experiment.Knobs{"store.unordered": "array"}}.With(x.set)
 		if err == nil {
 			_, err = experiment.Resolve(spec)
 		}
@@ -114,7 +114,7 @@ func TestLogsAreAllowedByProtocols(t *testing.T) {
 
 // The scheme of timestamps runs in each host of any, and its histories are what it claims; a protocol that hosts one alone says so.
 func TestSchemePlugsIn(t *testing.T) {
-	snapshots := experiment.Knobs{"workload": "registers", "store": "drtm-kv", "workload.scale": 0.02, "workload.mix.read-only": 50, "check": "full",
+	snapshots := experiment.Knobs{"workload": "registers", "store.unordered": "drtm-kv", "workload.scale": 0.02, "workload.mix.read-only": 50, "check": "full",
 		"ts.scheme": "lamport", "ts.gc_ns": "10us", "2pl.deadlock": "wait-die"}
 	for _, cc := range []string{"occ", "2pl"} {
 		snapshots["cc"] = cc
@@ -154,12 +154,12 @@ func TestSchemesAreShort(t *testing.T) {
 func TestShippedWorkloadOnThePluggedStore(t *testing.T) {
 	for _, cc := range []string{"occ", "nowait"} {
 		for _, store := range []string{"array", "drtm-kv"} {
-			if r := run(t, experiment.Knobs{"workload": "ycsb", "workload.keys": 3000, "cc": cc, "store": store}); !r.Checks.Passed() || r.Checks.Transactions == 0 {
+			if r := run(t, experiment.Knobs{"workload": "ycsb", "workload.keys": 3000, "cc": cc, "store.unordered": store}); !r.Checks.Passed() || r.Checks.Transactions == 0 {
 				t.Errorf("%s on %s: %s", cc, store, r)
 			}
 		}
 	}
-	spec, err := experiment.Spec{Workload: "churn"}.With(experiment.Knobs{"store": "array"})
+	spec, err := experiment.Spec{Workload: "churn"}.With(experiment.Knobs{"store.unordered": "array"})
 	if err != nil {
 		t.Fatal(err)
 	}

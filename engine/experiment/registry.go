@@ -33,7 +33,7 @@ func Plug(protocols txn.Kinds, stores store.Kinds, ordered store.Ordered, worklo
 		}
 	}()
 	Protocols = plugged(Protocols, ownParts.protocols, protocols, "cc", func(k *txn.Kind) string { return k.Name })
-	Stores = plugged(Stores, ownParts.stores, stores, "store", func(k *store.Kind) string { return (*k).Name() })
+	Stores = plugged(Stores, ownParts.stores, stores, store.UnorderedKnob, func(k *store.Kind) string { return (*k).Name() })
 	Ordered = plugged(Ordered, ownParts.ordered, ordered, store.OrderedKnob, func(k *store.KVKind) string { return k.Name })
 	Workloads = plugged(Workloads, ownParts.workloads, workloads, "workload", func(k *workload.Kind) string { return k.Name })
 	Schemes = plugged(Schemes, ownParts.schemes, schemes, timestamp.Knob, func(k *timestamp.Kind) string { return k.Name })

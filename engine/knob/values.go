@@ -33,7 +33,11 @@ func (k *Values) UnmarshalJSON(text []byte) error {
 	}
 	out := make(Values, len(raw))
 	for name, v := range raw { // order-free: fills a map
-		out[name] = Known(name, v)
+		known := name // what was recorded by another name of a knob is found by the one of today
+		if r := Find(name); r != nil && raw[r.Name] == nil {
+			known = r.Name
+		}
+		out[known] = Known(name, v)
 	}
 	*k = out
 	return nil

@@ -5,20 +5,23 @@ import (
 	"drtmx/engine/testbed"
 )
 
+// UnorderedKnob names the store of unordered tables. Specs and records from before there were two kinds of stores call it store.
+const UnorderedKnob = "store.unordered"
+
 // Kinds are the stores of a list, and how resolved values name one of them.
 type Kinds []Kind
 
 // Of is the store of resolved values.
 func (ks Kinds) Of(v knob.Values) Kind {
 	for _, k := range ks {
-		if k.Name() == v.Text("store") {
+		if k.Name() == v.Text(UnorderedKnob) {
 			if x, ok := k.(Configured); ok {
 				return x.With(v)
 			}
 			return k
 		}
 	}
-	panic("store: resolved spec with store " + v.Text("store"))
+	panic("store: resolved spec with " + UnorderedKnob + " " + v.Text(UnorderedKnob))
 }
 
 // Rows are the knob that names the store, and those that the stores bring.
@@ -30,8 +33,8 @@ func (ks Kinds) Rows(load testbed.LoadOf) []knob.Row {
 		}
 		docs += names[i] + " = " + k.Doc()
 	}
-	which := knob.Row{Knob: knob.Knob{Name: "store", Kind: knob.Choice, Default: names[0], Choices: names, Label: "Store", Section: "4.3", Group: knob.Store,
-		Doc: "What finds the records of a key: " + docs + "."}, Inactive: func(v knob.Values) string { return load(v).NoTransactions() }}
+	which := knob.Row{Knob: knob.Knob{Name: UnorderedKnob, Kind: knob.Choice, Default: names[0], Choices: names, Label: "Unordered store", Section: "4.3", Group: knob.Store,
+		Doc: "What finds the records of a key: " + docs + "."}, Alias: "store", Inactive: func(v knob.Values) string { return load(v).NoTransactions() }}
 	list := []knob.Row{which}
 	for _, k := range ks {
 		x, ok := k.(Configured)
@@ -42,8 +45,8 @@ func (ks Kinds) Rows(load testbed.LoadOf) []knob.Row {
 			own := r.Inactive
 			r.Inactive = func(v knob.Values) string {
 				why := load(v).NoTransactions()
-				if name := v.Text("store"); why == "" && name != k.Name() {
-					why = "store=" + name + " does not use it"
+				if name := v.Text(UnorderedKnob); why == "" && name != k.Name() {
+					why = UnorderedKnob + "=" + name + " does not use it"
 				}
 				if why == "" && own != nil {
 					why = own(v)
