@@ -39,7 +39,7 @@ var rows = [][]string{
 	{"engine/fabric/exploration"},
 	{"engine/fabric", "rdpma/nvm"},
 	{"engine/r2/ahead", "engine/r2/core", "engine/r2/datagram", "engine/r2/observe", "engine/r2/ready", "engine/r2/registered", "engine/r2/sendq"},
-	{"engine/r2/account", "engine/r2/config", "engine/r2/queuepair", "engine/r2/rings"},
+	{"engine/r2/account", "engine/r2/config", "engine/r2/queuepair", "engine/r2/registry", "engine/r2/rings"},
 	{"engine/r2"},
 	// From here on rooms are protocol code, up to the workloads: it must run on other fabrics too.
 	{"engine/testbed", "rdpma"},

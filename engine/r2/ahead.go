@@ -37,7 +37,7 @@ func PrefetchAll[T any](list []T) { ahead.All(list) }
 // machine, for asking the host for the memory that it will touch; it must have no effect
 // on the simulation. The request may be an old one, and its sender's thread a guess.
 func (cl *Cluster) AheadOf(id uint8, ask func(machine int, from Peer, req []byte)) {
-	cl.asks[id] = ask
+	cl.rpcs.Of(id).Ask = ask
 }
 
 // AheadBytes asks the host for what a core's access to n bytes of its machine's memory
@@ -133,7 +133,7 @@ func (cl *Cluster) aheadCoroutines(a uint32) {
 func (w *Worker) aheadMessage(slot, from int) {
 	a := w.buffers.RecvBuffer(slot)
 	h := datagram.Parse(w.mc.mem.Bytes(a, datagram.HeaderBytes))
-	ask := w.cl.asks[h.RPC]
+	ask := w.cl.rpcs.Of(h.RPC).Ask
 	if ask != nil && (h.Kind == datagram.Request || h.Kind == datagram.Passive) && datagram.HeaderBytes+h.Size <= w.buffers.Size {
 		ask(w.machine, Peer{from, w.thread, h.Coroutine}, w.mc.mem.Bytes(a+datagram.HeaderBytes, h.Size))
 	}

@@ -2,7 +2,6 @@ package r2
 
 import (
 	"fmt"
-	"slices"
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/host"
@@ -13,6 +12,7 @@ import (
 	"drtmx/engine/r2/core"
 	"drtmx/engine/r2/datagram"
 	"drtmx/engine/r2/queuepair"
+	"drtmx/engine/r2/registry"
 	"drtmx/engine/sim"
 )
 
@@ -91,15 +91,9 @@ type Cluster struct {
 	open      int          // requests without their answer or receipt
 	whole     datagram.Whole
 	follows   func(number, have uint16) bool // rule by which segments are taken
-	handlers  [datagram.RPCs]Handler
-	atOnce    [datagram.RPCs]bool    // see HandleAtOnce
-	defers    [datagram.RPCs]bool    // see HandleDeferring
-	deferring bool                   // there are such, and so again
-	again     uint8                  // the rpc that asks again for the answer to a deferred request
-	waits     [datagram.RPCs]Handler // see HandleWaiting
-	rpcs      []string               // names, by id
-	receipts  [datagram.RPCs]func(m, thread, to int, req []byte)
-	asks      [datagram.RPCs]func(machine int, from Peer, req []byte) // see AheadOf
+	rpcs      registry.Table[Handler, Peer]
+	deferring bool  // some may be deferred, so there is again
+	again     uint8 // the rpc that asks again for the answer to a deferred request
 
 	kWork, kTimer, kTick sim.Kind
 	kUp                  sim.Kind // once a machine has restarted
@@ -215,29 +209,18 @@ func (cl *Cluster) SpoilScratch() { cl.cores.Spoils = true }
 func (cl *Cluster) Fail(err error) { cl.sim.Fail(err) }
 
 // Handle installs the handler of an RPC and gives it an id, which requests carry. The name is for people: part.what.
-func (cl *Cluster) Handle(name string, h Handler) (id uint8) {
-	if slices.Contains(cl.rpcs, name) {
-		panic("r2: rpc " + name + " twice")
-	}
-	if len(cl.rpcs) == datagram.RPCs {
-		panic(fmt.Sprintf("r2: no id left for rpc %s: there are %d", name, datagram.RPCs))
-	}
-	id = uint8(len(cl.rpcs))
-	cl.rpcs = append(cl.rpcs, name)
-	cl.handlers[id] = h
-	return id
-}
+func (cl *Cluster) Handle(name string, h Handler) (id uint8) { return cl.rpcs.Add(name, h) }
 
 // HandleAtOnce is Handle of one that never waits for its core's local time, so that it Peeks and Pokes: it runs on the worker's own
 // stack, without the switch to a coroutine. Should it wait all the same, it panics.
 func (cl *Cluster) HandleAtOnce(name string, h Handler) (id uint8) {
 	id = cl.Handle(name, h)
-	cl.atOnce[id] = true
+	cl.rpcs.Of(id).AtOnce = true
 	return id
 }
 
 // RPCName is the name of an RPC.
-func (cl *Cluster) RPCName(id uint8) string { return cl.rpcs[id] }
+func (cl *Cluster) RPCName(id uint8) string { return cl.rpcs.Of(id).Name }
 
 // SetSingleReplies has every reply of a handler ring a doorbell of its own
 // instead of sharing that of the flush: no doorbell batching for servers (§2.2.3).
@@ -247,7 +230,7 @@ func (cl *Cluster) SetSingleReplies(on bool) { cl.single = on }
 // in: machine to has served it. m and thread are the requester, req is what it
 // sent. f is bookkeeping: it may not post, park or charge.
 func (cl *Cluster) OnReceipt(id uint8, f func(m, thread, to int, req []byte)) {
-	cl.receipts[id] = f
+	cl.rpcs.Of(id).Receipt = f
 }
 
 // worker is a worker thread, for what needs one.

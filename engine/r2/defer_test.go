@@ -554,10 +554,10 @@ func TestMisuseOfTickets(t *testing.T) {
 // Plain systems have no further rpc for it.
 func TestPlainSystemsDoNotDefer(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 1}, fabric.Config{})
-	if b.cl.Handle("a", nil) != 0 || b.cl.Handle("b", nil) != 1 || len(b.cl.rpcs) != 2 {
+	if b.cl.Handle("a", nil) != 0 || b.cl.Handle("b", nil) != 1 || b.cl.RPCName(2) != "" {
 		t.Error("an rpc of its own for nothing")
 	}
 	if b.cl.HandleDeferring("c", nil) != 3 || b.cl.RPCName(2) != "r2.again" || b.cl.HandleDeferring("d", nil) != 4 {
-		t.Errorf("rpcs %v", b.cl.rpcs)
+		t.Errorf("rpcs %s, %s, %s", b.cl.RPCName(2), b.cl.RPCName(3), b.cl.RPCName(4))
 	}
 }

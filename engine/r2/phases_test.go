@@ -16,8 +16,10 @@ var (
 
 // handle installs a handler under an id that a test chooses.
 func (cl *Cluster) handle(id uint8, h Handler) {
-	for n := len(cl.rpcs); n <= int(id); n++ {
-		cl.rpcs = append(cl.rpcs, fmt.Sprintf("test.%d", n))
+	for n := uint8(0); n <= id; n++ {
+		if cl.rpcs.Of(n).Name == "" {
+			cl.rpcs.Add(fmt.Sprintf("test.%d", n), nil)
+		}
 	}
-	cl.handlers[id] = h
+	cl.rpcs.Of(id).Serve = h
 }

@@ -59,7 +59,7 @@ func (g *Group) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 		return c.replies.Next()
 	}
 	if w.out[m] == nil {
-		g.fail(fmt.Errorf("r2: rpc %s from machine %d to machine %d: %w", w.cl.rpcs[rpc], w.mc.id, m, ErrNoThreads))
+		g.fail(fmt.Errorf("r2: rpc %s from machine %d to machine %d: %w", w.cl.rpcs.Of(rpc).Name, w.mc.id, m, ErrNoThreads))
 		return c.replies.Next()
 	}
 	ch := w.towards(m, thread)
@@ -109,16 +109,16 @@ func (g *Group) callSelf(rpc uint8, req []byte) *Reply {
 	w.Charge(w.CPU.Dispatch)
 	message := w.messages.Take(len(req)) // the handler may wait, and req be used by others
 	copy(message, req)
-	if w.cl.defers[rpc] {
+	if w.cl.rpcs.Of(rpc).Defers {
 		return g.askSelf(rpc, message)
 	}
 	defer w.messages.Give(message)
 	c.serves = true
-	n := w.cl.handlers[rpc](c, Peer{w.mc.id, w.thread, c.index}, message, w.answer)
+	n := w.cl.rpcs.Of(rpc).Serve(c, Peer{w.mc.id, w.thread, c.index}, message, w.answer)
 	c.Back(false)
 	c.serves = false
 	if c.mode.Passive {
-		if f := w.cl.receipts[rpc]; f != nil {
+		if f := w.cl.rpcs.Of(rpc).Receipt; f != nil {
 			f(w.mc.id, w.thread, w.mc.id, message)
 		}
 		return nil
@@ -300,7 +300,7 @@ func (w *Worker) serveRequest(ch *channel, h datagram.Header, seq uint32, payloa
 	w.job = job{ch: ch, seq: seq, head: h, req: payload, slot: slot, whole: whole,
 		from: Peer{int(cqe.Src.Machine), ch.peer.thread, h.Coroutine}}
 	w.observe(&w.job, cqe)
-	if w.cl.atOnce[h.RPC] {
+	if w.cl.rpcs.Of(h.RPC).AtOnce {
 		w.handle(&w.job)
 	} else {
 		core.Resume(&w.handler.Program)
@@ -312,7 +312,7 @@ func (w *Worker) serveRequest(ch *channel, h datagram.Header, seq uint32, payloa
 func (w *Worker) repeat(ch *channel, seq uint32, h datagram.Header) {
 	if k := ch.Kept(seq); k != nil {
 		w.sendReply(ch, seq, h, k)
-	} else if w.cl.defers[h.RPC] && h.Kind == datagram.Request {
+	} else if w.cl.rpcs.Of(h.RPC).Defers && h.Kind == datagram.Request {
 		w.sayNotYet(ch, seq, h)
 	}
 }
@@ -357,7 +357,7 @@ func (w *Worker) handle(j *job) {
 	h := w.handler
 	start := w.Local
 	w.Charge(w.CPU.Dispatch)
-	f := w.cl.handlers[j.head.RPC]
+	f := w.cl.rpcs.Of(j.head.RPC).Serve
 	if f == nil {
 		w.cl.Fail(fmt.Errorf("r2: machine %d got a request for rpc %d, which has no handler", w.mc.id, j.head.RPC))
 		return
@@ -367,7 +367,7 @@ func (w *Worker) handle(j *job) {
 	if j.stamp != nil {
 		j.stamp.Spend(metrics.Handler, w.Local-start)
 	}
-	if w.cl.defers[j.head.RPC] && w.holds(j) {
+	if w.cl.rpcs.Of(j.head.RPC).Defers && w.holds(j) {
 		w.messages.Give(j.whole)
 		w.repost(j.slot)
 		return
@@ -397,7 +397,7 @@ func (w *Worker) sendReply(ch *channel, seq uint32, h datagram.Header, k *datagr
 		w.replySegments(ch, h, k, 0)
 		return
 	}
-	if ch.rings != nil && ch.rings.Replies.Base != 0 && !w.cl.defers[h.RPC] {
+	if ch.rings != nil && ch.rings.Replies.Base != 0 && !w.cl.rpcs.Of(h.RPC).Defers {
 		w.write(ch, ch.rings.Replies, h, k.Message, !w.cl.single)
 		return
 	}
