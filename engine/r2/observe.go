@@ -40,9 +40,9 @@ func (x *watch) posted(l *List, n int) {
 	c := l.co
 	for i := range n {
 		x.verbs.Posted(l.q.ID, l.q.Tail+uint32(i), VerbEvent{
-			Co: c.ID(), Phase: c.InPhase(), Op: l.wrs[i].Op, From: c.w.mc.id, To: l.to, Bytes: int(l.wrs[i].Bytes()),
+			Co: c.ID(), Phase: c.InPhase(), Op: l.chain.WRs[i].Op, From: c.w.mc.id, To: l.to, Bytes: int(l.chain.WRs[i].Bytes()),
 			FromNIC: l.q.QP.NIC().Index, ToNIC: l.q.QP.Peer().Index,
-			Passive: l.es[n-1].Co&sendq.Waits == 0, Post: c.Now(),
+			Passive: l.chain.Entries[n-1].Co&sendq.Waits == 0, Post: c.Now(),
 		})
 	}
 }

@@ -82,18 +82,12 @@ func (w *Worker) failed(q *queuePair, e *sendq.Entry, cqe *fabric.CQE) {
 // List is a chain of work requests for one queue pair. They execute in order
 // and only the last is waited for.
 type List struct {
-	co  *Co
-	g   *Group
-	q   *queuePair
-	wrs [listMax]fabric.SendWR
-	es  [listMax]sendq.Entry
-	n   int
-
-	segments []fabric.Segment // of its gather lists
-	to       int
+	co    *Co
+	g     *Group
+	q     *queuePair
+	chain sendq.Chain
+	to    int
 }
-
-const listMax = sendq.ListMax
 
 // List starts a chain towards the machine of at. atomic says that it has
 // atomics in it, which go through the home RNIC of their address.
@@ -101,7 +95,7 @@ func (g *Group) List(at Loc, atomic bool) *List {
 	c := g.co
 	c.alone("a one-sided request")
 	l := &c.w.cl.list
-	if l.n != 0 {
+	if l.chain.Len != 0 {
 		panic("r2: a list is open; post it first")
 	}
 	l.co, l.g, l.q, l.to = c, g, c.w.to(at, atomic), at.Machine
@@ -109,11 +103,7 @@ func (g *Group) List(at Loc, atomic bool) *List {
 }
 
 func (l *List) add(wr fabric.SendWR, buffer int16) {
-	if l.n == listMax {
-		panic("r2: list too long")
-	}
-	l.wrs[l.n], l.es[l.n] = wr, sendq.Entry{Co: l.g.short(), Buffer: buffer}
-	l.n++
+	l.chain.Add(wr, sendq.Entry{Co: l.g.short(), Buffer: buffer})
 }
 
 // Read adds a READ of n bytes.
@@ -143,13 +133,7 @@ func (l *List) WriteFrom(at Loc, parts []fabric.Segment) { l.gather(fabric.Write
 func (l *List) ReadInto(at Loc, parts []fabric.Segment) { l.gather(fabric.Read, at, parts) }
 
 func (l *List) gather(op fabric.Opcode, at Loc, parts []fabric.Segment) {
-	wr := fabric.SendWR{Op: op, Remote: at.Addr, RKey: at.RKey}
-	if len(parts) > 0 {
-		n := len(l.segments)
-		l.segments = append(l.segments, parts[1:]...)
-		wr.Local, wr.LKey, wr.Len, wr.Further = parts[0].Local, parts[0].LKey, parts[0].Len, l.segments[n:]
-	}
-	l.add(wr, -1)
+	l.chain.Gather(fabric.SendWR{Op: op, Remote: at.Addr, RKey: at.RKey}, parts, sendq.Entry{Co: l.g.short(), Buffer: -1})
 }
 
 // Part is a buffer as a part of a WriteFrom or ReadInto.
@@ -175,8 +159,7 @@ func (l *List) FAA(at Loc, delta uint64) Buf {
 func (l *List) Post() {
 	c, w, q := l.co, l.co.w, l.q
 	core.Outside(&c.Program, "a request")
-	n := l.n
-	l.n, l.segments = 0, l.segments[:0]
+	n, x := l.chain.Take(), &l.chain
 	if q == nil {
 		l.refuse(n)
 		return
@@ -184,18 +167,18 @@ func (l *List) Post() {
 	last := n - 1
 	if c.mode.Passive {
 		for i := range n {
-			l.es[i].Co |= sendq.Passive
+			x.Entries[i].Co |= sendq.Passive
 		}
 	} else {
-		l.wrs[last].Signaled = true
-		l.es[last].Co |= sendq.Waits
+		x.WRs[last].Signaled = true
+		x.Entries[last].Co |= sendq.Waits
 		l.g.pending++
 	}
-	if x := w.cl.watch; x != nil {
-		x.posted(l, n)
+	if o := w.cl.watch; o != nil {
+		o.posted(l, n)
 	}
 	for i := range n {
-		w.append(q, &l.wrs[i], l.es[i], c)
+		w.append(q, &x.WRs[i], x.Entries[i], c)
 	}
 	if !c.mode.Doorbell {
 		core.FenceStreams(&c.Program)
@@ -208,11 +191,11 @@ func (l *List) Post() {
 func (l *List) refuse(n int) {
 	w := l.co.w
 	for i := range n {
-		if e := &l.es[i]; e.Buffer >= 0 {
+		if e := &l.chain.Entries[i]; e.Buffer >= 0 {
 			w.buffers.Free(e.Buffer)
 		}
 	}
-	l.g.fail(fmt.Errorf("r2: %v from machine %d to machine %d: the NICs of profile %s have no RDMA; use Call", l.wrs[0].Op, w.mc.id, l.to, w.cl.fab.Profile().Name))
+	l.g.fail(fmt.Errorf("r2: %v from machine %d to machine %d: the NICs of profile %s have no RDMA; use Call", l.chain.WRs[0].Op, w.mc.id, l.to, w.cl.fab.Profile().Name))
 }
 
 // Read posts a READ of n bytes, valid in the buffer after Wait.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2/config"
+	"drtmx/engine/r2/sendq"
 )
 
 // Route is one of a thread's queue pairs to a machine. What goes by the same route is executed in the
@@ -28,7 +29,7 @@ func (g *Group) ListVia(r Route) *List {
 	c := g.co
 	l := &c.w.cl.list
 	switch {
-	case l.n != 0:
+	case l.chain.Len != 0:
 		panic("r2: a list is open; post it first")
 	case r.q != nil && c.w.cl.pairs.All.Number(r.q.ID) != r.q:
 		panic(fmt.Sprintf("r2: route by queue pair %d of another cluster", r.q.ID))
@@ -54,4 +55,4 @@ const DefaultMaxWrite = config.MaxMessage
 func (cl *Cluster) MaxWrite() int { return cl.cfg.MaxMessage }
 
 // MaxList is how many requests a List takes.
-const MaxList = listMax
+const MaxList = sendq.ListMax
