@@ -246,3 +246,14 @@ func (f *Fabric) overrun(cq *CQ, h *QP) {
 	cq.overrun = true
 	f.setError(h, f.sim.Now())
 }
+
+// CloseTo closes the machine's ends of its queue pairs with another one: they go to the error state, and what comes by them gets no answer.
+func (m *Machine) CloseTo(other int) {
+	for _, n := range m.NICs {
+		for _, q := range n.qps[1:] {
+			if q.peer != nil && q.peer.nic.machine.ID == other {
+				m.fab.setError(q, m.fab.sim.Now())
+			}
+		}
+	}
+}

@@ -135,7 +135,7 @@ func (w *Worker) aheadMessage(slot, from int) {
 	h := datagram.Parse(w.mc.mem.Bytes(a, datagram.HeaderBytes))
 	ask := w.cl.rpcs.Of(h.RPC).Ask
 	if ask != nil && (h.Kind == datagram.Request || h.Kind == datagram.Passive) && datagram.HeaderBytes+h.Size <= w.buffers.Size {
-		ask(w.machine, Peer{from, w.thread, h.Coroutine}, w.mc.mem.Bytes(a+datagram.HeaderBytes, h.Size))
+		ask(w.machine, Peer{from, w.thread, h.Coroutine}, w.mc.mem.Bytes(a+datagram.HeaderBytes, h.Size)[w.cl.front:])
 	}
 }
 

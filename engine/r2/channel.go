@@ -149,7 +149,7 @@ func (ch *channel) acknowledge(w *Worker, low uint32) {
 			w.rtos.Heard(ch.rto, k.tries, !repeated, w.Local-k.sentAt)
 			w.unconfirmed--
 			if f := w.cl.rpcs.Of(k.rpc).Receipt; f != nil {
-				f(w.mc.id, w.thread, ch.peer.mc.id, k.message)
+				f(w.mc.id, w.thread, ch.peer.mc.id, k.message[w.cl.front:])
 			}
 		}
 	}

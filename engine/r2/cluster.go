@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
+	"drtmx/engine/membership"
 	"drtmx/engine/r2/ahead"
 	"drtmx/engine/r2/config"
 	"drtmx/engine/r2/core"
@@ -90,6 +91,7 @@ type Cluster struct {
 	single    bool         // every reply rings a doorbell of its own
 	open      int          // requests without their answer or receipt
 	whole     datagram.Whole
+	front     int                            // bytes in front of a request: see Config.Epochs
 	follows   func(number, have uint16) bool // rule by which segments are taken
 	rpcs      registry.Table[Handler, Peer]
 	deferring bool  // some may be deferred, so there is again
@@ -114,6 +116,7 @@ type machine struct {
 	recovering int    // threads that have to end their recovery before it is up
 	tries      int    // to be up
 	starts     uint32 // how often it was up again
+	epoch      membership.Epoch
 }
 
 // New builds the workers, their queue pairs and their buffers. Nothing runs
@@ -125,6 +128,9 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	}
 	cl := &Cluster{sim: s, fab: f, cfg: c, tcp: f.TCP(), active: c.Coroutines, whole: datagram.Whole(c.MaxMessage - datagram.HeaderBytes), follows: follows,
 		polled: make([]fabric.CQE, c.PollBatch)}
+	if c.Epochs {
+		cl.front = epochBytes
+	}
 	cl.pairs = queuepair.System{Sim: s, Fab: f, RDMA: cl.tcp == nil, PerMachine: (c.EmulatedNodes + f.Machines() - 1) / f.Machines(), Depth: c.SendDepth, Random: c.RandomQP}
 	cl.cores = core.New(s, f, above{cl})
 	cl.cores.MaxRequest = cl.MaxPayload()
@@ -134,7 +140,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	cl.cores.Timer = cl.kTimer
 	cl.kTick = s.Register("r2.tick", func(a uint32) { cl.workers[a].tick() })
 	for m := range f.Machines() {
-		mc := &machine{id: m, mem: f.Machine(m).Mem}
+		mc := &machine{id: m, mem: f.Machine(m).Mem, epoch: membership.First}
 		if c.SharedContext {
 			cl.pairs.OpenContexts(m)
 		}

@@ -22,6 +22,7 @@ import (
 const (
 	answeredLate = 1 // it was deferred: the time it took tells nothing about the network
 	notYet       = 2 // it is deferred: ask for it again
+	ofOldEpoch   = 3 // it was refused; the payload is the epoch of now
 )
 
 // maxDoublings is how often the time to the next repetition is doubled for a request that is known to wait.
@@ -349,9 +350,8 @@ func (w *Worker) askAgain(ch *channel, seq uint32, k *call) {
 	next, k := ch.Begin()
 	w.cl.opened()
 	*k = was
-	k.message, k.rpc = w.messages.Take(againBytes), w.cl.again
-	binary.LittleEndian.PutUint32(k.message, seq)
-	k.message[againBytes-1] = rpc
+	ask := binary.LittleEndian.AppendUint32(make([]byte, 0, againBytes), seq)
+	k.message, k.rpc = w.framed(append(ask, rpc)), w.cl.again
 	k.sentAt, k.tries, k.sent, k.granted, k.got = w.Local, 0, 0, 0, 0
 	k.deferred = min(k.deferred+1, maxDoublings)
 	w.request(ch, next, k, true, false)
@@ -364,7 +364,7 @@ const againBytes = 5
 // rpcOf is what a call is for.
 func (cl *Cluster) rpcOf(k *call) uint8 {
 	if k.deferred > 0 {
-		return k.message[againBytes-1]
+		return k.message[cl.front+againBytes-1]
 	}
 	return k.rpc
 }

@@ -88,6 +88,14 @@
 // cores pay nothing for it. Then queue pairs, RECVs, conversations and buffers are new on both sides, memory regions have the keys they
 // had, and the machine's coroutines begin from the start, with their streams of random numbers where they were.
 //
+// # Epochs
+//
+// With Config.Epochs requests carry the number of the epoch that their sender's machine is in. A machine that has entered a later one
+// (Co.EnterEpoch) refuses them, whose callers get ErrEpoch. One-sided requests carry nothing: a machine closes its ends of the queue pairs
+// with those that are no members any more, and what these post ends with ErrUnreachable when their RNICs have given up, after
+// half a minute with the timeout of profile val. Which epochs there are, and how machines hear of them, is for the rooms above. Nothing
+// closes the queue pairs of a memory node.
+//
 // # Simplifications
 //
 //   - A crash is known to all at once, and without false alarms: there is no detector of failures that could be late or wrong.
@@ -103,7 +111,7 @@
 //   - A crash of a machine is known at once to the handler that has deferred its request (Ticket.Gone). That a caller has given up is
 //     known from its next message.
 //   - A worker's look at its mailbox in each turn of its loop takes no time while there is none: the line is in its cache.
-//   - Deferred replies are datagrams under all transports.
+//   - Deferred replies and refusals are datagrams under all transports.
 //   - One lost segment costs a repetition's whole wait: the receiver does not say what is missing.
 //   - Messages are inlined while their queue pair has room, which is 124 bytes in a UD pair that was made for 64, as drivers grant it.
 //     Whether the original's program uses that is not known; inlining up to 64 only, the fit misses f2-5b-pa-two and f2-4a-read-large by

@@ -64,7 +64,7 @@ func (w *Worker) confirm(q *queuePair, cqe *fabric.CQE) {
 // failed reports an error completion: to the coroutine, or if none waits
 // for the request, to the run.
 func (w *Worker) failed(q *queuePair, e *sendq.Entry, cqe *fabric.CQE) {
-	if q.QP.Severed() {
+	if q.QP.Severed() || w.cl.cfg.Epochs && (cqe.Status == fabric.RetryExceeded || cqe.Status == fabric.Flushed) { // one end was closed
 		w.severed(e, cqe)
 		return
 	}

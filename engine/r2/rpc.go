@@ -29,7 +29,7 @@ type job struct {
 const noSlot = -1
 
 // MaxPayload is what fits into one request, and into one reply, segments included.
-func (cl *Cluster) MaxPayload() int { return cl.cfg.MaxRequest - datagram.HeaderBytes }
+func (cl *Cluster) MaxPayload() int { return cl.cfg.MaxRequest - datagram.HeaderBytes - cl.front }
 
 // MaxReply is what fits into one reply: at least MaxPayload.
 func (cl *Cluster) MaxReply() int { return cl.cfg.MaxReply - datagram.HeaderBytes }
@@ -66,8 +66,7 @@ func (g *Group) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 	if ch.peer == w {
 		return g.callSelf(rpc, req)
 	}
-	message := w.messages.Take(len(req))
-	copy(message, req) // before a wait: req may be the caller's for this moment only
+	message := w.framed(req) // before a wait: req may be the caller's for this moment only
 	for ch.Full() {
 		w.retryWindowHead(ch)
 		ch.stall(c)
@@ -249,6 +248,11 @@ func (w *Worker) answered(ch *channel, h datagram.Header, payload []byte, back *
 		return
 	}
 	w.rtos.Heard(ch.rto, k.tries, h.Lag != answeredLate, w.Local-k.sentAt)
+	if h.Lag == ofOldEpoch {
+		k.group.fail(w.refused(ch, k, payload))
+		w.finish(ch, seq, k, back)
+		return
+	}
 	k.reply.B = k.group.co.Buf(len(payload)).B
 	copy(k.reply.B, payload)
 	w.Charge(w.CopyCost(len(payload)))
@@ -357,6 +361,9 @@ func (w *Worker) handle(j *job) {
 	h := w.handler
 	start := w.Local
 	w.Charge(w.CPU.Dispatch)
+	if w.cl.front > 0 && !w.admits(j) {
+		return
+	}
 	f := w.cl.rpcs.Of(j.head.RPC).Serve
 	if f == nil {
 		w.cl.Fail(fmt.Errorf("r2: machine %d got a request for rpc %d, which has no handler", w.mc.id, j.head.RPC))
@@ -397,7 +404,7 @@ func (w *Worker) sendReply(ch *channel, seq uint32, h datagram.Header, k *datagr
 		w.replySegments(ch, h, k, 0)
 		return
 	}
-	if ch.rings != nil && ch.rings.Replies.Base != 0 && !w.cl.rpcs.Of(h.RPC).Defers {
+	if ch.rings != nil && ch.rings.Replies.Base != 0 && !w.cl.rpcs.Of(h.RPC).Defers && k.How != ofOldEpoch {
 		w.write(ch, ch.rings.Replies, h, k.Message, !w.cl.single)
 		return
 	}

@@ -47,6 +47,7 @@ type Config struct {
 	Transport     Transport // how RPC messages travel; default as datagrams
 	SharedContext bool      // one driver context per RNIC for all threads of a machine, whose queue pairs then share doorbell buffers (§2.2.2)
 	ResendAfter   Time      // an unanswered request is sent again after this, later where answers take longer; default 200 us, over TCP twice what its own repetition takes
+	Epochs        bool      // requests carry the epoch of their sender's machine, 4 bytes, and receivers refuse old ones; default off
 	ConnectTime   Time      // making one RC queue pair when a machine restarts; default 50 us, see the package's doc
 
 	// Between, if not nil, is called between two machines whose queue pairs New makes, done of
