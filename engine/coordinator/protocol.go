@@ -66,17 +66,12 @@ const (
 // SaysYes is the vote of a participant.
 func SaysYes(r *r2.Reply) bool { return len(r.B) == 1 && r.B[0] == ReplyYes }
 
-// OfType is a configuration of a protocol, if it is one.
-func OfType[C txn.Config](cfg txn.Config) (c C, err error) {
-	c, ok := cfg.(C)
-	if !ok {
-		err = fmt.Errorf("configuration of another protocol, %T: reset to change the protocol", cfg)
+// KeepReplicas checks how many copies there are to be. They stay as many as the logs were opened for, which 0 stands for.
+func (p *Protocol) KeepReplicas(s *txn.Settings) error {
+	if s.Replicas == 0 {
+		s.Replicas = p.replicas
 	}
-	return c, err
-}
-
-// Replicas checks how many copies there are to be. They stay as many as the logs were opened for.
-func (p *Protocol) Replicas(n int) error {
+	n := s.WithDefaults().Replicas
 	if servers := p.DB.Servers(); n > servers {
 		return fmt.Errorf("replicas %d: each replica needs a server of its own, there are %d", n, servers)
 	}
@@ -84,4 +79,10 @@ func (p *Protocol) Replicas(n int) error {
 		return fmt.Errorf("replicas %d: fixed at %d when the database was opened; reset to change it", n, p.replicas)
 	}
 	return nil
+}
+
+// Locked says who holds a row whose lock word names its owner. Protocols with other words have a method of their own.
+func (p *Protocol) Locked(row []byte) (who string, held bool) {
+	o, held := record.Holder(p.H.LockOf(row))
+	return fmt.Sprintf("machine %d thread %d coroutine %d", o.Machine, o.Thread, o.Coroutine), held
 }

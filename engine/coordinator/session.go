@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/audit"
+	"drtmx/engine/wire"
 )
 
 // Session is what the sessions of coroutines have in common; they embed it.
@@ -79,15 +80,37 @@ func (s *Session[A, P]) SendLog(mode r2.Mode, byRPC bool) error {
 	return nil
 }
 
-// Decide ends the time in which the attempt can fail.
-func (s *Session[A, P]) Decide(err error) {
-	s.Tx.Hold(s.LockedAt)
-	s.Tx.Decided(err)
+// PlanUpdates gives what is written its next stamps, and makes the log entry. had is the stamp that the row of a record had.
+func (s *Session[A, P]) PlanUpdates(had func(P) uint64, byRPC bool) error {
+	for i, a := range s.all {
+		if a.Out != nil {
+			next := a.NextStamp(had(s.Set[i]), false)
+			wire.Put64(a.Out, next)
+			a.Table.Audit.Touch(a.Key)
+			a.Entry = s.Log.Add(int(a.Machine), a.Update(next))
+		}
+	}
+	return s.Tx.Fail(s.Log.Plan(byRPC))
 }
 
-// BeforeWriteBack comes between the decision to commit and the write-back: if that is passive the client goes on, and if reclaims are
+// End ends an attempt. err is why it cannot commit: then abort undoes what it has done, and err is the result. Else the transaction is
+// committed, and writeBack writes what it has written where others see it; if that is passive the client goes on meanwhile.
+func (s *Session[A, P]) End(err error, passive bool, writeBack func() error, abort func()) error {
+	s.Tx.Hold(s.LockedAt)
+	if s.Tx.Decided(err); err != nil {
+		abort()
+		return err
+	}
+	if err = s.beforeWriteBack(passive); err == nil {
+		err = writeBack()
+	}
+	s.afterWriteBack(passive, err)
+	return nil
+}
+
+// beforeWriteBack comes between the decision to commit and the write-back: if that is passive the client goes on, and if reclaims are
 // awaited the transaction waits for them.
-func (s *Session[A, P]) BeforeWriteBack(passive bool) error {
+func (s *Session[A, P]) beforeWriteBack(passive bool) error {
 	err := s.Log.Decide(true)
 	if passive {
 		s.Tx.Done()
@@ -99,8 +122,8 @@ func (s *Session[A, P]) BeforeWriteBack(passive bool) error {
 	return err
 }
 
-// AfterWriteBack ends a transaction that has committed: its entries of indexes go, and the backups are told to apply the log entry.
-func (s *Session[A, P]) AfterWriteBack(passive bool, err error) {
+// afterWriteBack ends a transaction that has committed: its entries of indexes go, and the backups are told to apply the log entry.
+func (s *Session[A, P]) afterWriteBack(passive bool, err error) {
 	if err != nil {
 		// A committed transaction cannot be written back: a machine is gone, and
 		// there is no recovery yet.
@@ -165,4 +188,15 @@ func (s *Session[A, P]) Remove(of func(P) bool, deleted bool, rpc uint8) {
 func (s *Session[A, P]) Ahead() {
 	s.pool.Ahead(len(s.Set))
 	s.Log.Ahead()
+}
+
+// UpdatesOnly is part of a session whose protocol neither inserts nor deletes records.
+type UpdatesOnly struct{}
+
+// Write refuses both.
+func (UpdatesOnly) Write(a *txn.Access) error {
+	if a.NewRow || a.Delete {
+		return errors.New("the protocol neither inserts nor deletes")
+	}
+	return nil
 }

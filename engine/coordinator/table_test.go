@@ -102,11 +102,7 @@ func (s *woundingSession) Commit() error {
 	if err == nil && end != Committed {
 		err = s.Aborts()
 	}
-	if s.Decide(err); err != nil {
-		return err
-	}
-	s.Tx.Done()
-	return nil
+	return s.End(err, false, func() error { return nil }, func() {})
 }
 
 // A transaction that is killed between two of its accesses hears of it at the second, and commits the next time.

@@ -18,6 +18,8 @@ import (
 	"drtmx/engine/example/counters"
 	"drtmx/engine/example/inplace"
 	"drtmx/engine/example/lamport"
+	"drtmx/engine/example/leased"
+	"drtmx/engine/example/prepared"
 	"drtmx/engine/example/serial"
 	"drtmx/engine/example/sorted"
 	"drtmx/engine/experiment"
@@ -31,7 +33,7 @@ import (
 
 // One registration each.
 func init() {
-	experiment.Plug(txn.Kinds{serial.Kind, inplace.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, timestamp.Kinds{lamport.Kind})
+	experiment.Plug(txn.Kinds{serial.Kind, inplace.Kind, prepared.Kind, leased.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, timestamp.Kinds{lamport.Kind})
 }
 
 func run(t *testing.T, set experiment.Knobs) *result.Result {
@@ -55,8 +57,8 @@ func run(t *testing.T, set experiment.Knobs) *result.Result {
 // The workload and the store run under the optimistic protocol and under the plugged one, with the checker, and show their
 // gauges.
 func TestPartsPlugIn(t *testing.T) {
-	for _, cc := range []string{"occ", "serial"} {
-		r := run(t, experiment.Knobs{"cc": cc})
+	for _, cc := range []string{"occ", "serial", "prepared", "leased"} {
+		r := run(t, experiment.Knobs{"cc": cc, "leased.lease_ns": "10us"})
 		if !r.Checks.Passed() || r.Checks.Transactions == 0 || !r.Checks.Invariants["counters.sum"] {
 			t.Errorf("%s: %s", cc, r)
 		}
@@ -217,7 +219,7 @@ func TestNobodyElseKnowsTheParts(t *testing.T) {
 	}
 	shared := map[string]string{"rc": "occ", "2pl": "twopl"} // protocols in the folder of another one
 	for _, k := range experiment.Protocols {
-		if folder := "drtmx/engine/protocol/" + cmp.Or(shared[k.Name], k.Name); !slices.Contains([]string{"serial", "inplace"}, k.Name) && strings.Count(string(list), folder+`"`) != 1 {
+		if folder := "drtmx/engine/protocol/" + cmp.Or(shared[k.Name], k.Name); !slices.Contains([]string{"serial", "inplace", "prepared", "leased"}, k.Name) && strings.Count(string(list), folder+`"`) != 1 {
 			t.Errorf("parts.go does not import %s once", folder)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 
+	"drtmx/engine/coordinator"
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
@@ -46,9 +47,6 @@ type Config struct {
 	txn.Settings
 	LateAborts int // percent of those that have written their records
 }
-
-// Common is what all protocols say.
-func (c Config) Common() txn.Settings { return c.Settings }
 
 // Open opens the log.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
@@ -92,6 +90,7 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 
 // session runs the transactions of a coroutine.
 type session struct {
+	coordinator.UpdatesOnly
 	p   *protocol
 	tx  *txn.Tx
 	c   *r2.Co
@@ -121,14 +120,6 @@ func (s *session) Add() *txn.Access {
 func (s *session) Eager(bool) bool   { return false }
 func (s *session) Start(*txn.Access) {}
 func (s *session) Validate() error   { return nil }
-
-// Write refuses what undo logs do not carry.
-func (s *session) Write(a *txn.Access) error {
-	if a.NewRow || a.Delete {
-		return errors.New("the protocol neither inserts nor deletes")
-	}
-	return nil
-}
 
 // Fetch locks and reads records.
 func (s *session) Fetch(first int, _ bool) error {

@@ -20,7 +20,7 @@ const mostLosses = 4
 // protocol is the protocol on one database.
 type protocol struct {
 	coordinator.Protocol
-	cfg *Config // of transactions that begin now
+	coordinator.Configured[Config, Config]
 	rpc rpcs
 
 	gaps *coordinator.Gaps
@@ -32,12 +32,11 @@ type protocol struct {
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	cl := db.Cluster()
 	p := &protocol{Protocol: coordinator.Open(db, layout)}
-	cfg, err := p.prepare(c)
-	if err != nil {
+	var err error
+	if p.Configured, err = coordinator.Configure(c, p.fill); err != nil {
 		return nil, err
 	}
-	p.cfg = cfg
-	if err := p.OpenLog(cfg.Replicas); err != nil {
+	if err := p.OpenLog(p.Now.Replicas); err != nil {
 		return nil, err
 	}
 	if p.gaps, err = coordinator.OpenGaps(&p.Protocol, "nowait.gaps", true); err != nil {
@@ -53,41 +52,23 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	return p, nil
 }
 
-// prepare checks a configuration, fills it in and resolves every Auto.
-func (p *protocol) prepare(c Config) (*Config, error) {
-	c = c.withDefaults()
-	if err := c.Validate(); err != nil {
+// fill checks a configuration, fills it in and resolves every Auto.
+func (p *protocol) fill(c Config) (*Config, error) {
+	if err := p.KeepReplicas(&c.Settings); err != nil {
 		return nil, err
 	}
-	if err := p.Replicas(c.Replicas); err != nil {
+	c = c.withDefaults()
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	c = c.Resolved()
 	return &c, nil
 }
 
-func (p *protocol) Config() txn.Config { return *p.cfg }
-
-func (p *protocol) Set(cfg txn.Config) error {
-	c, err := coordinator.OfType[Config](cfg)
-	if err != nil {
-		return err
-	}
-	if c.Replicas == 0 {
-		c.Replicas = p.cfg.Replicas
-	}
-	now, err := p.prepare(c)
-	if err != nil {
-		return err
-	}
-	p.cfg = now
-	return nil
-}
-
 // NeedsDrain is that of the configuration and another one.
 func (p *protocol) NeedsDrain(to txn.Config) bool {
 	c, ok := to.(Config)
-	return ok && NeedsDrain(*p.cfg, c)
+	return ok && NeedsDrain(*p.Now, c)
 }
 
 // Session makes the session in which a coroutine runs its transactions.

@@ -49,7 +49,7 @@ type heldLock struct {
 // Begin begins an attempt.
 func (s *session) Begin(first bool) {
 	if first {
-		s.cfg = s.p.cfg
+		s.cfg = s.p.Now
 	}
 	s.Reset(s.cfg.Reclaim)
 	s.gaps, s.over = s.gaps[:0], false
@@ -64,21 +64,7 @@ func (s *session) Validate() error { return nil }
 
 // Commit ends the growing phase: log, decide, write back and release.
 func (s *session) Commit() error {
-	err := s.logWrites()
-	s.Tx.Hold(s.LockedAt)
-	if err == nil {
-		s.Tx.Install()
-	}
-	if s.Tx.Decided(err); err != nil {
-		s.abort()
-		return err
-	}
-	passive := s.cfg.Posts(txn.Commit, s.cfg.Commit).Passive
-	if err = s.BeforeWriteBack(passive); err == nil {
-		err = s.writeBack()
-	}
-	s.AfterWriteBack(passive, err)
-	return nil
+	return s.End(s.logWrites(), s.cfg.Posts(txn.Commit, s.cfg.Commit).Passive, s.writeBack, s.abort)
 }
 
 // logWrites gives new records their entries in indexes and sends the log: when it returns nil the
@@ -97,7 +83,11 @@ func (s *session) logWrites() error {
 	if err := s.Tx.AddEntries(s.Aborts); err != nil {
 		return err
 	}
-	return s.SendLog(s.cfg.Posts(replication.Logging, s.cfg.Logging), s.cfg.Logging == TwoSided)
+	err := s.SendLog(s.cfg.Posts(replication.Logging, s.cfg.Logging), s.cfg.Logging == TwoSided)
+	if err == nil {
+		s.Tx.Install()
+	}
+	return err
 }
 
 // plan makes the log entry. All exclusive locks of records that are there are held, so the clock is a

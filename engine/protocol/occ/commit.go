@@ -20,7 +20,10 @@ func (s *session) passive() bool {
 
 // writeBack installs the write set at the primaries.
 func (s *session) writeBack() error {
-	if s.p.MV != nil {
+	switch {
+	case s.Tx.Writes() == 0:
+		return nil
+	case s.p.MV != nil:
 		return s.installVersions()
 	}
 	mode := s.cfg.Posts(txn.Commit, s.cfg.Commit)

@@ -1,8 +1,6 @@
 package occ
 
 import (
-	"fmt"
-
 	"drtmx/engine/coordinator"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -14,7 +12,7 @@ import (
 type protocol struct {
 	coordinator.Protocol
 	coordinator.Host
-	cfg        *Config // of transactions that begin now, with every Auto resolved
+	coordinator.Configured[Config, Config]
 	rpc        rpcs
 	costs      txn.Costs
 	off        offsets        // in rows
@@ -33,12 +31,11 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 		header.Inline = c.Timestamps.Inline
 	}
 	p := &protocol{Protocol: coordinator.Open(db, header), costs: scaledHandlers(o.Scale, o.Costs), insertBack: back, off: offsetsOf(&header)}
-	cfg, err := p.prepare(c)
-	if err != nil {
+	var err error
+	if p.Configured, err = coordinator.Configure(c, p.fill); err != nil {
 		return nil, err
 	}
-	p.cfg = cfg
-	if err := p.OpenLog(cfg.Replicas); err != nil {
+	if err := p.OpenLog(p.Now.Replicas); err != nil {
 		return nil, err
 	}
 	for m := range cl.Machines() {
@@ -62,42 +59,24 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	return p, err
 }
 
-// prepare checks a configuration and fills it in.
-func (p *protocol) prepare(c Config) (*Config, error) {
+// fill checks a configuration and fills it in.
+func (p *protocol) fill(c Config) (*Config, error) {
+	if err := p.KeepReplicas(&c.Settings); err != nil {
+		return nil, err
+	}
 	c = c.withDefaults()
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if err := p.Replicas(c.Replicas); err != nil {
-		return nil, err
-	}
 	c = c.Resolved()
 	c.ReadRetryNS = int64(p.DB.Options().Scale.Of(CostReadRetry, int(c.ReadRetryNS)))
-	return &c, nil
-}
-
-func (p *protocol) Config() txn.Config { return *p.cfg }
-
-func (p *protocol) Set(cfg txn.Config) error {
-	c, err := coordinator.OfType[Config](cfg)
-	if err != nil {
-		return err
-	}
-	if c.Replicas == 0 {
-		c.Replicas = p.cfg.Replicas
-	}
-	now, err := p.prepare(c)
-	if err != nil {
-		return err
-	}
-	if err := p.MV.Follow(c.Timestamps); err != nil {
-		return err
-	}
 	if p.MV != nil {
-		p.MV.ReadsBy(now.readsVersions())
+		if err := p.MV.Follow(c.Timestamps); err != nil {
+			return nil, err
+		}
+		p.MV.ReadsBy(c.readsVersions())
 	}
-	p.cfg = now
-	return nil
+	return &c, nil
 }
 
 // Session makes the session in which a coroutine runs its transactions.
@@ -111,12 +90,6 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	}
 	(*list)[c.Index()] = s
 	return s
-}
-
-// Locked says who holds a row.
-func (p *protocol) Locked(row []byte) (who string, held bool) {
-	o, held := record.Holder(p.H.LockOf(row))
-	return fmt.Sprintf("machine %d thread %d coroutine %d", o.Machine, o.Thread, o.Coroutine), held
 }
 
 // auditConflict is Tx.Met for a handler that finds the conflict: the reply does not say at

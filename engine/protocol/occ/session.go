@@ -61,7 +61,7 @@ const (
 // Begin begins an attempt.
 func (s *session) Begin(first bool) {
 	if first {
-		s.cfg = s.p.cfg
+		s.cfg = s.p.Now
 	}
 	s.Reset(s.cfg.Reclaim)
 	s.gaps = s.gaps[:0]
@@ -100,22 +100,7 @@ func (s *session) Validate() error { return s.certifyReads() }
 
 // Commit is the protocol of Figure 4-1 after execution.
 func (s *session) Commit() error {
-	err := s.certify()
-	s.Decide(err)
-	switch {
-	case err != nil:
-		s.release()
-		return err
-	case s.Tx.Writes() == 0:
-		s.Tx.Done()
-		return nil
-	}
-	passive := s.passive()
-	if err = s.BeforeWriteBack(passive); err == nil {
-		err = s.writeBack()
-	}
-	s.AfterWriteBack(passive, err)
-	return nil
+	return s.End(s.certify(), s.Tx.Writes() > 0 && s.passive(), s.writeBack, s.release)
 }
 
 // certify locks, validates and logs: when it returns nil the transaction is

@@ -14,7 +14,7 @@ import (
 type protocol struct {
 	coordinator.Protocol
 	coordinator.Host
-	cfg     Config
+	coordinator.Configured[Config, Config]
 	cost    costs
 	servers []*server
 	rpc     rpcs
@@ -27,10 +27,6 @@ type rpcs struct{ start, more, before, commit, ask, read, whole uint8 }
 
 // Open prepares the cluster's machines.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
-	c = c.withDefaults()
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
 	if db.Servers() > mostServers {
 		return nil, fmt.Errorf("%d servers: numbers of edges name %d", db.Servers(), mostServers)
 	}
@@ -38,7 +34,11 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	if c.Timestamps.Versions() {
 		header = record.Versioned
 	}
-	p := &protocol{Protocol: coordinator.Open(db, header), cfg: c, cost: scaled(db.Options().Scale, assumed).times(c.HostScale), sessions: map[txnID]*session{}}
+	p := &protocol{Protocol: coordinator.Open(db, header), sessions: map[txnID]*session{}}
+	var err error
+	if p.Configured, err = coordinator.Configure(c, p.fill); err != nil {
+		return nil, err
+	}
 	for m := range db.Servers() {
 		lines, err := cl.Mem(m).Reserve("rococo.state", stateLines*lineBytes, 0)
 		if err != nil {
@@ -87,23 +87,17 @@ func (p *protocol) ran(id txnID, x txn.PieceEffect) {
 	}
 }
 
-func (p *protocol) Config() txn.Config { return p.cfg }
-
-// Set changes the configuration.
-func (p *protocol) Set(cfg txn.Config) error {
-	c, err := coordinator.OfType[Config](cfg)
-	if err != nil {
-		return err
-	}
+// fill checks a configuration and fills it in.
+func (p *protocol) fill(c Config) (*Config, error) {
 	c = c.withDefaults()
 	if err := c.Validate(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := p.MV.Follow(c.Timestamps); err != nil {
-		return err
+		return nil, err
 	}
-	p.cfg, p.cost = c, scaled(p.DB.Options().Scale, assumed).times(c.HostScale)
-	return nil
+	p.cost = scaled(p.DB.Options().Scale, assumed).times(c.HostScale)
+	return &c, nil
 }
 
 // NeedsDrain says that another scheme gives the stamps: what else may change is how long an aborted transaction waits.

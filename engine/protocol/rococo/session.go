@@ -233,12 +233,7 @@ func (s *session) Commit() error {
 		// Some servers may have run its pieces, and they are not undone: a machine is gone, and there is no recovery.
 		s.p.Cl.Fail(fmt.Errorf("rococo: commit: %w", err))
 	}
-	s.Tx.Decided(err)
-	if err != nil {
-		return err
-	}
-	s.AfterWriteBack(false, nil)
-	return nil
+	return s.End(err, false, func() error { return nil }, func() {}) // all of it is in place, or the run has failed
 }
 
 // commit is the commit phase: nothing can stop the transaction any more. Servers answer when its pieces have run.

@@ -13,7 +13,7 @@ import (
 type protocol struct {
 	coordinator.Protocol
 	coordinator.Host
-	cfg    *running // of transactions that begin now, and of servers
+	coordinator.Configured[Config, running]
 	rpc    rpcs
 	tables []*table // by server
 	gaps   *coordinator.Gaps
@@ -36,12 +36,11 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 		header, back = record.Versioned, stampsBack
 	}
 	p := &protocol{Protocol: coordinator.Open(db, header), seqAt: r2.Addr(header.Stamp), valueAt: r2.Addr(header.Bytes), stampsBack: back}
-	cfg, err := p.prepare(c)
-	if err != nil {
+	var err error
+	if p.Configured, err = coordinator.Configure(c, p.fill); err != nil {
 		return nil, err
 	}
-	p.cfg = cfg
-	if err := p.OpenLog(cfg.Replicas); err != nil {
+	if err := p.OpenLog(p.Now.Replicas); err != nil {
 		return nil, err
 	}
 	if err := p.openTables(); err != nil {
@@ -64,13 +63,13 @@ type running struct {
 	read, write int     // cycles of a record
 }
 
-// prepare checks a configuration and fills it in.
-func (p *protocol) prepare(c Config) (*running, error) {
-	c = c.withDefaults()
-	if err := c.Validate(); err != nil {
+// fill checks a configuration and fills it in.
+func (p *protocol) fill(c Config) (*running, error) {
+	if err := p.KeepReplicas(&c.Settings); err != nil {
 		return nil, err
 	}
-	if err := p.Replicas(c.Replicas); err != nil {
+	c = c.withDefaults()
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	r := &running{Config: c, waits: alwaysWaits, longest: r2.Time(c.TimeoutNS) * r2.Nanosecond}
@@ -80,46 +79,27 @@ func (p *protocol) prepare(c Config) (*running, error) {
 	mhz := p.Cl.Fabric().Machine(0).CPU.MHz
 	cycles := func(ns int64) int { return int(max(ns, 0) * mhz * int64(c.HostScale) / 1_000_000) }
 	r.read, r.write = cycles(c.ReadNS), cycles(c.WriteNS)
-	return r, nil
+	return r, p.MV.Follow(c.Timestamps)
 }
 
 // cycles are what a request takes of a server's core.
 func (p *protocol) cycles(r *request) (n int) {
 	for b := r.items; len(b) >= lockItem; b = b[lockItem:] {
 		if r.inserts || wire.Get64(b)&wantsWrite != 0 {
-			n += p.cfg.write
+			n += p.Now.write
 		} else {
-			n += p.cfg.read
+			n += p.Now.read
 		}
 	}
 	return n
 }
 
-func (p *protocol) Config() txn.Config { return p.cfg.Config }
-
-func (p *protocol) Set(cfg txn.Config) error {
-	c, err := coordinator.OfType[Config](cfg)
-	if err != nil {
-		return err
-	}
-	if c.Replicas == 0 {
-		c.Replicas = p.cfg.Replicas
-	}
-	now, err := p.prepare(c)
-	if err != nil {
-		return err
-	}
-	if err := p.MV.Follow(c.Timestamps); err != nil {
-		return err
-	}
-	p.cfg = now
-	return nil
-}
+func (p *protocol) Config() txn.Config { return p.Now.Config }
 
 // NeedsDrain is that of the configuration and another one.
 func (p *protocol) NeedsDrain(to txn.Config) bool {
 	c, ok := to.(Config)
-	return ok && (NeedsDrain(p.cfg.Config, c) || p.ChangesScheme(&c.Settings))
+	return ok && (NeedsDrain(p.Now.Config, c) || p.ChangesScheme(&c.Settings))
 }
 
 // Session makes the session in which a coroutine runs its transactions.

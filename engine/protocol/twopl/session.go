@@ -39,7 +39,7 @@ type access struct {
 // Begin begins an attempt.
 func (s *session) Begin(first bool) {
 	if first {
-		s.cfg = s.p.cfg
+		s.cfg = s.p.Now
 		s.age = uint64(s.C.Now()) // measured: for how long it has tried; age decides which one aborts, not what is read
 	}
 	s.attempt = uint64(s.C.ID())<<32 | uint64(uint32(s.attempt)+1)
@@ -57,18 +57,14 @@ func (s *session) Validate() error { return nil }
 
 // Commit ends the growing phase: log, decide, write back and release.
 func (s *session) Commit() error {
-	err := s.certify()
-	if s.Decide(err); err != nil {
-		s.abort()
-		return err
-	}
-	passive := s.releaseMode().Passive
-	if err = s.BeforeWriteBack(passive); err == nil {
-		err = s.end(true)
-	}
+	return s.End(s.certify(), s.releaseMode().Passive, s.writeBack, s.abort)
+}
+
+// writeBack has servers install what is written, and release.
+func (s *session) writeBack() error {
+	err := s.end(true)
 	s.installed()
-	s.AfterWriteBack(passive, err)
-	return nil
+	return err
 }
 
 // certify gives new records their rows and their entries in indexes, and sends the log: when it returns nil the
