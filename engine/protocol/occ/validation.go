@@ -64,7 +64,7 @@ func (s *session) outdated(a *access, head []byte) bool {
 	return s.p.isChanged(head, a.seq)
 }
 
-// changed says of the header of a row that it is locked, or that its version is not the one that was read.
+// isChanged says of the header of a row that it is locked, or that its version is not the one that was read.
 func (p *protocol) isChanged(head []byte, read uint64) bool {
 	return p.H.LockOf(head) != 0 || p.H.StampOf(head) != read
 }
