@@ -25,6 +25,8 @@ var usedElsewhere = map[string]string{
 	"engine/example/array.Kind":                 "the tutorial's parts are plugged in by its tests",
 	"engine/example/counters.Kind":              "the tutorial's parts are plugged in by its tests",
 	"engine/example/inplace.Kind":               "the tutorial's parts are plugged in by its tests",
+	"engine/example/leased.Kind":                "the tutorial's parts are plugged in by its tests",
+	"engine/example/prepared.Kind":              "the tutorial's parts are plugged in by its tests",
 	"engine/example/lamport.Kind":               "the tutorial's parts are plugged in by its tests",
 	"engine/example/serial.Kind":                "the tutorial's parts are plugged in by its tests",
 	"engine/example/sorted.Kind":                "the tutorial's parts are plugged in by its tests",

@@ -102,7 +102,7 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	return &session{Session: coordinator.OpenSession[access](&p.Protocol, tx), p: p}
 }
 
-func (s *session) Begin(bool)        { s.Reset(s.p.Now.Reclaim) }
+func (s *session) Begin(bool)        { s.Reset(s.p.Cfg.Reclaim) }
 func (s *session) Eager(bool) bool   { return false }
 func (s *session) Start(*txn.Access) {}
 func (s *session) now() int64        { return s.C.Now() / r2.Nanosecond }
@@ -136,7 +136,7 @@ func (s *session) hold(a *access, write bool) (row []byte, err error) {
 	if row, err = s.read(a); err != nil {
 		return nil, err
 	}
-	length := s.p.Now.LeaseNS
+	length := s.p.Cfg.LeaseNS
 	left, to := a.word.left(s.now()), lease(s.now()+length)
 	if !write && left > length/2 {
 		return row, nil // the lease of another reader is good for this one too

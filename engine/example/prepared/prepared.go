@@ -79,7 +79,7 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	return &session{Session: coordinator.OpenSession[access](&p.Protocol, tx), p: p}
 }
 
-func (s *session) Begin(bool)        { s.Reset(s.p.Now.Reclaim) }
+func (s *session) Begin(bool)        { s.Reset(s.p.Cfg.Reclaim) }
 func (s *session) Eager(bool) bool   { return true }
 func (s *session) Start(*txn.Access) {}
 func (s *session) Abandon()          {} // nothing is locked

@@ -176,7 +176,7 @@ func (p *protocol) serveInsert(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 		t, key := p.Named(wire.Get64(req))
 		has := lock(wire.Get64(req[8:]))
 		x, err := store.Change{}, error(nil)
-		if p.Now.Lock == TwoSided && has != exclusive && !lockWord(c, p.gaps.Of(t.Store.Gap(key)).Addr, has, exclusive) {
+		if p.Cfg.Lock == TwoSided && has != exclusive && !lockWord(c, p.gaps.Of(t.Store.Gap(key)).Addr, has, exclusive) {
 			err = coordinator.ErrGapTaken
 		} else {
 			x, err = p.insert(c, t, key, rep[n:n+8]) // until the answer comes there

@@ -36,7 +36,7 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	if p.Configured, err = coordinator.Configure(c, p.fill); err != nil {
 		return nil, err
 	}
-	if err := p.OpenLog(p.Now.Replicas); err != nil {
+	if err := p.OpenLog(p.Cfg.Replicas); err != nil {
 		return nil, err
 	}
 	if p.gaps, err = coordinator.OpenGaps(&p.Protocol, "nowait.gaps", true); err != nil {
@@ -68,7 +68,7 @@ func (p *protocol) fill(c Config) (*Config, error) {
 // NeedsDrain is that of the configuration and another one.
 func (p *protocol) NeedsDrain(to txn.Config) bool {
 	c, ok := to.(Config)
-	return ok && NeedsDrain(*p.Now, c)
+	return ok && NeedsDrain(*p.Cfg, c)
 }
 
 // Session makes the session in which a coroutine runs its transactions.

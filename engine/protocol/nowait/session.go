@@ -49,7 +49,7 @@ type heldLock struct {
 // Begin begins an attempt.
 func (s *session) Begin(first bool) {
 	if first {
-		s.cfg = s.p.Now
+		s.cfg = s.p.Cfg
 	}
 	s.Reset(s.cfg.Reclaim)
 	s.gaps, s.over = s.gaps[:0], false

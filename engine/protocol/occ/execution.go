@@ -323,7 +323,7 @@ func (s *session) fills() bool {
 // 4-2 is that of a message, see Config.ChargePerRecord.
 func (p *protocol) serveFetch(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	cycles := p.costs.Execution
-	if p.Now.ChargePerRecord {
+	if p.Cfg.ChargePerRecord {
 		cycles *= len(req) / fetchItem
 	}
 	chargeHandler(c, cycles)

@@ -169,7 +169,7 @@ func (p *protocol) serveInsert(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		own := rep[n : n+p.H.Own] // until the answer comes there
 		clear(own)
 		wire.Put64(own, record.OwnerOf(from.Machine, from.Thread, from.Coroutine).LockWord())
-		x, err := p.Now.insertBehind(c, changed, t, key, own, wire.Get64(req[8:]))
+		x, err := p.Cfg.insertBehind(c, changed, t, key, own, wire.Get64(req[8:]))
 		coordinator.PutInsert(rep[n:], x, err)
 		if p.MV != nil {
 			wire.Put64(rep[n+coordinator.InsertBack:], p.MV.Guard(c, t, key))
@@ -177,7 +177,7 @@ func (p *protocol) serveInsert(c *r2.Co, from r2.Peer, req, rep []byte) int {
 				p.MV.Fill(c, t, key, x.Ref)
 			}
 		}
-		if n += p.insertBack; p.Now.hopeless(err != nil) {
+		if n += p.insertBack; p.Cfg.hopeless(err != nil) {
 			break
 		}
 	}
@@ -201,7 +201,7 @@ func (s *session) remove(of func(*access) bool, deleted bool) {
 // takeOut takes a record of the machine out of its table.
 func (p *protocol) takeOut(c *r2.Co, t *txn.Table, key uint64, at store.Ref, deleted bool) {
 	if err := p.TakeOut(c, t, key, at, deleted); err != nil {
-		if !p.Now.IgnoresAborts { // under which two may delete it
+		if !p.Cfg.IgnoresAborts { // under which two may delete it
 			p.Cl.Fail(fmt.Errorf("occ: %w", err))
 		}
 		return

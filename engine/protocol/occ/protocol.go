@@ -35,7 +35,7 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	if p.Configured, err = coordinator.Configure(c, p.fill); err != nil {
 		return nil, err
 	}
-	if err := p.OpenLog(p.Now.Replicas); err != nil {
+	if err := p.OpenLog(p.Cfg.Replicas); err != nil {
 		return nil, err
 	}
 	for m := range cl.Machines() {

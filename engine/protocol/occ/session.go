@@ -61,7 +61,7 @@ const (
 // Begin begins an attempt.
 func (s *session) Begin(first bool) {
 	if first {
-		s.cfg = s.p.Now
+		s.cfg = s.p.Cfg
 	}
 	s.Reset(s.cfg.Reclaim)
 	s.gaps = s.gaps[:0]

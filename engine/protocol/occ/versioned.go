@@ -26,7 +26,7 @@ import (
 
 // openVersions prepares what records with versions need.
 func (p *protocol) openVersions() (err error) {
-	c := p.Now
+	c := p.Cfg
 	p.MV, err = versions.Open(p.DB, lockHost{p.off.lock}, c.Timestamps, versions.Costs{
 		Fetch: p.Program.Execution, Record: p.Program.ExecutionRecord, Handler: p.costs.Execution, ReplyBytes: p.costs.Payload.Execution,
 	})

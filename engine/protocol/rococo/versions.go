@@ -23,7 +23,7 @@ import (
 
 // openVersions prepares what records with versions need.
 func (p *protocol) openVersions() (err error) {
-	p.MV, err = versions.Open(p.DB, startHost{p}, p.Now.Timestamps, versions.Costs{Fetch: p.cost.begin, Record: p.cost.read, Handler: p.cost.request})
+	p.MV, err = versions.Open(p.DB, startHost{p}, p.Cfg.Timestamps, versions.Costs{Fetch: p.cost.begin, Record: p.cost.read, Handler: p.cost.request})
 	return err
 }
 
@@ -43,7 +43,7 @@ func (h startHost) AwaitWriters(c *r2.Co, items []byte) (blocked int, waited r2.
 }
 
 // stamps says that a scheme is in force which gives them: records may have versions without.
-func (p *protocol) stamps() bool { return p.MV != nil && p.Now.Timestamps.Versions() }
+func (p *protocol) stamps() bool { return p.MV != nil && p.Cfg.Timestamps.Versions() }
 
 // next is the sequence of the version after one.
 func (p *protocol) next(seq uint64) uint64 {

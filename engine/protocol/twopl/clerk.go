@@ -76,7 +76,7 @@ func (t *table) suspend(c *r2.Co, r *request, l *lock) {
 	r.turn++
 	t.p.counts.waits++
 	if r.ticket == nil {
-		r.until = c.Now() + t.p.Now.longest // measured: a timeout, on one core
+		r.until = c.Now() + t.p.Cfg.longest // measured: a timeout, on one core
 		rest := len(r.items)
 		r.ticket = c.Defer()
 		all := r.ticket.Req()

@@ -40,7 +40,7 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	if p.Configured, err = coordinator.Configure(c, p.fill); err != nil {
 		return nil, err
 	}
-	if err := p.OpenLog(p.Now.Replicas); err != nil {
+	if err := p.OpenLog(p.Cfg.Replicas); err != nil {
 		return nil, err
 	}
 	if err := p.openTables(); err != nil {
@@ -86,20 +86,20 @@ func (p *protocol) fill(c Config) (*running, error) {
 func (p *protocol) cycles(r *request) (n int) {
 	for b := r.items; len(b) >= lockItem; b = b[lockItem:] {
 		if r.inserts || wire.Get64(b)&wantsWrite != 0 {
-			n += p.Now.write
+			n += p.Cfg.write
 		} else {
-			n += p.Now.read
+			n += p.Cfg.read
 		}
 	}
 	return n
 }
 
-func (p *protocol) Config() txn.Config { return p.Now.Config }
+func (p *protocol) Config() txn.Config { return p.Cfg.Config }
 
 // NeedsDrain is that of the configuration and another one.
 func (p *protocol) NeedsDrain(to txn.Config) bool {
 	c, ok := to.(Config)
-	return ok && (NeedsDrain(p.Now.Config, c) || p.ChangesScheme(&c.Settings))
+	return ok && (NeedsDrain(p.Cfg.Config, c) || p.ChangesScheme(&c.Settings))
 }
 
 // Session makes the session in which a coroutine runs its transactions.

@@ -39,7 +39,7 @@ type access struct {
 // Begin begins an attempt.
 func (s *session) Begin(first bool) {
 	if first {
-		s.cfg = s.p.Now
+		s.cfg = s.p.Cfg
 		s.age = uint64(s.C.Now()) // measured: for how long it has tried; age decides which one aborts, not what is read
 	}
 	s.attempt = uint64(s.C.ID())<<32 | uint64(uint32(s.attempt)+1)

@@ -159,7 +159,7 @@ func (t *table) ask(c *r2.Co, r *request, at r2.Addr, word uint64, want mode) (v
 		c.Compute(spinCycles)
 		return refused, false
 	}
-	v, victim := l.request(r, want, t.p.Now.waits)
+	v, victim := l.request(r, want, t.p.Cfg.waits)
 	switch v {
 	case waits:
 		t.suspend(c, r, l)

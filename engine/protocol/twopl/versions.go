@@ -19,7 +19,7 @@ import (
 
 // openVersions prepares what records with versions need.
 func (p *protocol) openVersions() (err error) {
-	c := p.Now
+	c := p.Cfg
 	p.MV, err = versions.Open(p.DB, lockHost{p}, c.Timestamps, versions.Costs{Fetch: p.Program.Growing, Record: p.Program.GrowingRecord, Handler: c.read})
 	return err
 }
