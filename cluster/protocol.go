@@ -40,7 +40,7 @@ func plug(kind txn.Kind) (err error) {
 			}
 		}
 	}()
-	experiment.Plug(txn.Kinds{kind}, nil, nil, nil, nil)
+	experiment.Plug(txn.Kinds{kind}, nil, nil, nil, nil, nil)
 	return nil
 }
 

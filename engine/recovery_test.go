@@ -15,7 +15,7 @@ func init() {
 	for _, f := range xstore.CrashFaults {
 		kinds = append(kinds, f.Kind())
 	}
-	experiment.Plug(nil, nil, kinds, nil, nil)
+	experiment.Plug(nil, nil, kinds, nil, nil, nil)
 }
 
 // logged is a cluster whose servers log.

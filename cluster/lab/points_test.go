@@ -32,7 +32,7 @@ func TestWhatIsPortable(t *testing.T) {
 	if w["workload.dataset"] = "sosd:/tmp/keys"; portable(w) {
 		t.Error("a file of this machine is portable")
 	}
-	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind}, workload.Parts{counters.Kind}, nil)
+	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind}, workload.Parts{counters.Kind}, nil, nil)
 	for _, set := range []experiment.Knobs{
 		{"cc": "serial", "replicas": 1}, {"store": "array"}, {"workload": "counters"}, {"workload": "ycsb-c", "store.ordered": "sorted", "workload.keys": 10_000},
 	} {

@@ -31,7 +31,7 @@ func mine(knobName string) txn.Kinds {
 
 func plug(kinds txn.Kinds) (failure any) {
 	defer func() { failure = recover() }()
-	experiment.Plug(kinds, nil, nil, nil, nil)
+	experiment.Plug(kinds, nil, nil, nil, nil, nil)
 	return nil
 }
 
@@ -81,7 +81,7 @@ func TestPlugAgain(t *testing.T) {
 	before := experiment.Protocols
 	t.Cleanup(func() {
 		experiment.Protocols = before
-		experiment.Plug(nil, nil, nil, nil, nil)
+		experiment.Plug(nil, nil, nil, nil, nil, nil)
 	})
 	occ := open("occ")
 	if err := plug(mine("mine.slow")); err != nil {

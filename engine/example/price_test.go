@@ -24,6 +24,7 @@ import (
 	"drtmx/engine/example/sorted"
 	"drtmx/engine/experiment"
 	"drtmx/engine/history"
+	"drtmx/engine/replication"
 	"drtmx/engine/result"
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
@@ -33,7 +34,7 @@ import (
 
 // One registration each.
 func init() {
-	experiment.Plug(txn.Kinds{serial.Kind, inplace.Kind, prepared.Kind, leased.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, timestamp.Kinds{lamport.Kind})
+	experiment.Plug(txn.Kinds{serial.Kind, inplace.Kind, prepared.Kind, leased.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, timestamp.Kinds{lamport.Kind}, replication.Kinds{tally})
 }
 
 func run(t *testing.T, set experiment.Knobs) *result.Result {

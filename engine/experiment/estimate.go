@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/replication"
 	"drtmx/engine/testbed"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
@@ -28,7 +29,6 @@ const (
 	qpBytes        = 1 << 10
 	coroutineBytes = 24 << 10 // two stacks, scratch, a transaction's sets
 	recvBytes      = 4 << 10  // a RECV buffer
-	ringBytes      = 32 << 10 // a log ring: one per thread of the cluster in each server
 
 	messagesPerCommit = 4
 	warmedPerWallMS   = 30_000 // records that enter a location cache
@@ -47,7 +47,7 @@ func EstimateOf(spec Spec) (Estimate, error) {
 
 func EstimateOfValues(v Knobs) Estimate {
 	all, servers := testbed.Machines(v)
-	threads, clients, _ := testbed.ThreadCounts(v)
+	_, clients, _ := testbed.ThreadCounts(v)
 	seconds := float64(v.Int("warmup_ns")+v.Int("duration_ns")) / 1e9
 	if v.Int("duration_ns") == 0 {
 		seconds += autoSpanNS / 1e9
@@ -80,8 +80,8 @@ func EstimateOfValues(v Knobs) Estimate {
 	for m, n := range messages.PerMachine {
 		recv += int64(n) * int64(messages.RecvDepth[m]) * buffer
 	}
-	if v.Int("replicas") > 1 && w.Transactions {
-		fixed += int64(servers*threads) * ringBytes
+	if log := LogOf(v).Footprint; log != nil && w.Transactions {
+		fixed += log(replication.Writers{Servers: servers, Threads: messages.PerMachine, Coroutines: messages.Coroutines, Replicas: v.Int("replicas")})
 	}
 	fixed += versionsOf(v, &f, seconds)
 	e := Estimate{

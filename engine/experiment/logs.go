@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"slices"
 	"strings"
 
 	"drtmx/engine/knob"
@@ -32,7 +31,7 @@ func validLog(v Knobs) error {
 	if !Workloads.Of(v).Transactions || len(allowed) == 0 {
 		return nil
 	}
-	if name != replication.Own && !slices.Contains(allowed, name) {
+	if name != replication.Own && !Logs.Allows(allowed, name) {
 		return knob.Invalid(replication.Knob, name, "set "+replication.Knob+"="+replication.Own, "cc=%s does not write such logs: it has %s", v.Text("cc"), strings.Join(allowed, " or "))
 	}
 	if n := v.Int("replicas"); LogOf(v).Single && n > 1 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/replication"
 	"drtmx/engine/store"
 	"drtmx/engine/testbed"
 	"drtmx/engine/timestamp"
@@ -17,19 +18,19 @@ import (
 func init() { register() }
 
 // ownParts are how many parts of each list are of this module: the first ones.
-var ownParts = struct{ protocols, stores, ordered, workloads, schemes int }{len(Protocols), len(Stores), len(Ordered), len(Workloads), len(Schemes)}
+var ownParts = struct{ protocols, stores, ordered, workloads, schemes, logs int }{len(Protocols), len(Stores), len(Ordered), len(Workloads), len(Schemes), len(Logs)}
 
-// Plug adds protocols, stores of both kinds, workloads and schemes of timestamps to the lists of parts, for authors that keep them elsewhere: in a test, in
+// Plug adds protocols, stores of both kinds, workloads, schemes of timestamps and of logs to the lists of parts, for authors that keep them elsewhere: in a test, in
 // a command of their own, or in a notebook. It takes the place of a part of the same name that was plugged in before: systems that are
 // open keep the one that they were opened with. It is called while nothing runs. A name of a part or knob of this module is a panic, and
 // so is a part that lacks something: then the lists are as before.
-func Plug(protocols txn.Kinds, stores store.Kinds, ordered store.Ordered, workloads workload.Parts, schemes timestamp.Kinds) {
-	p, s, o, w, t, at := Protocols, Stores, Ordered, Workloads, Schemes, pluggedAt
+func Plug(protocols txn.Kinds, stores store.Kinds, ordered store.Ordered, workloads workload.Parts, schemes timestamp.Kinds, logs replication.Kinds) {
+	p, s, o, w, t, l, at := Protocols, Stores, Ordered, Workloads, Schemes, Logs, pluggedAt
 	pluggedAt = maps.Clone(at)
 	done := false
 	defer func() {
 		if !done {
-			Protocols, Stores, Ordered, Workloads, Schemes, pluggedAt = p, s, o, w, t, at
+			Protocols, Stores, Ordered, Workloads, Schemes, Logs, pluggedAt = p, s, o, w, t, l, at
 		}
 	}()
 	Protocols = plugged(Protocols, ownParts.protocols, protocols, "cc", func(k *txn.Kind) string { return k.Name })
@@ -37,6 +38,7 @@ func Plug(protocols txn.Kinds, stores store.Kinds, ordered store.Ordered, worklo
 	Ordered = plugged(Ordered, ownParts.ordered, ordered, store.OrderedKnob, func(k *store.KVKind) string { return k.Name })
 	Workloads = plugged(Workloads, ownParts.workloads, workloads, "workload", func(k *workload.Kind) string { return k.Name })
 	Schemes = plugged(Schemes, ownParts.schemes, schemes, timestamp.Knob, func(k *timestamp.Kind) string { return k.Name })
+	Logs = plugged(Logs, ownParts.logs, logs, replication.Knob, func(k *replication.Kind) string { return k.Name })
 	knob.Rebuild(register)
 	done = true
 }
@@ -99,7 +101,7 @@ func register() {
 			panic(err)
 		}
 	}
-	cluster, found, protocol := Protocols.Rows(Workloads.Load)
+	cluster, found, protocol := Protocols.Rows(Workloads.Load, LogOf)
 	for _, list := range [][]knob.Row{
 		{presetRow()}, testbed.ClusterKnobs(), cluster, {seedRow()}, testbed.HardwareKnobs(Workloads.Load), workload.HintKnobs(Workloads.Of), clientKnobs(),
 		protocol, {logRow()}, timestampKnobs(), Stores.Rows(Workloads.Load), Ordered.Rows(Workloads.Load, Workloads.Indexed()), found, Workloads.Rows(defaultWorkload), faultKnobs(), exploreKnobs(), measureKnobs(),

@@ -18,7 +18,7 @@ func init() {
 	for _, f := range learned.Faults {
 		kinds = append(kinds, f.Kind())
 	}
-	experiment.Plug(nil, nil, kinds, nil, nil)
+	experiment.Plug(nil, nil, kinds, nil, nil, nil)
 }
 
 // leaves is the spec of three leaves and two clients with some knobs.

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"fmt"
+	"slices"
 
 	"drtmx/engine/knob"
 )
@@ -35,10 +36,28 @@ func (ks Kinds) Of(v knob.Values, allowed []string) Kind {
 	case name == Own:
 		name = allowed[0]
 	}
-	for _, k := range ks {
-		if k.Name == name {
-			return k
-		}
+	if k := ks.Named(name); k != nil {
+		return *k
 	}
 	panic(fmt.Sprintf("replication: resolved %s %s", Knob, name))
+}
+
+// Named is the scheme of a name, nil if there is none.
+func (ks Kinds) Named(name string) *Kind {
+	for i := range ks {
+		if ks[i].Name == name {
+			return &ks[i]
+		}
+	}
+	return nil
+}
+
+// Allows says whether a protocol that names some schemes can have one: a named one, or another that writes the copies of records when one of
+// those does.
+func (ks Kinds) Allows(named []string, name string) bool {
+	asked := ks.Named(name)
+	return slices.Contains(named, name) || slices.ContainsFunc(named, func(n string) bool {
+		k := ks.Named(n)
+		return k != nil && !k.Single && !asked.Single && k.InPlace == asked.InPlace
+	})
 }

@@ -20,8 +20,20 @@ type Kind struct {
 	InPlace bool
 	// Single says that there is one copy of each record.
 	Single bool
+	// Applies says that backups apply entries behind the decision, when they hear of it as KnobReclaim says.
+	Applies bool
+	// Footprint is what logs take of the machines' memory, in bytes. nil: nothing.
+	Footprint func(w Writers) int64
 	// Open prepares the machines of a cluster.
 	Open func(cl *r2.Cluster, o Options) (Scheme, error)
+}
+
+// Writers are the coroutines of a cluster, whose transactions write logs.
+type Writers struct {
+	Servers    int   // machines with records
+	Threads    []int // by machine
+	Coroutines int   // of a thread
+	Replicas   int   // of each record
 }
 
 // Scheme keeps the copies of a database's records in step.

@@ -42,8 +42,8 @@ type Kind struct {
 	// Costs are the costs in its code that a Scale may change. nil: none.
 	Costs func() []Cost
 
-	// Logs are the schemes of package replication that may keep copies of records in step, the one that it has unless told first. nil: it keeps
-	// one copy of each record.
+	// Logs are the schemes of package replication that may keep copies of records in step, the one that it has unless told first. Others
+	// that write copies when one of them does will do as well. nil: it keeps one copy of each record.
 	Logs []string
 
 	// Snapshots says that it hosts snapshots: under the Schemes of timestamps that are named, nil: under any.
@@ -110,8 +110,8 @@ type Cost struct {
 	Held bool   // time that locks are held: it overlaps with the others, and can only be made longer
 }
 
-// Knobs are those that every protocol may use. looksUp is Kind.LooksUp of the protocol that runs.
-func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas knob.Row, store []knob.Row) {
+// Knobs are those that every protocol may use. looksUp is Kind.LooksUp of the protocol that runs, log is what keeps its copies in step.
+func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string, log func(v knob.Values) replication.Kind) (replicas knob.Row, store []knob.Row) {
 	replicas = knob.Row{Knob: knob.Knob{Name: "replicas", Kind: knob.Int, Default: DefaultReplicas, Min: 1, Max: maxReplicas, Label: "Replicas", Section: "4.3", Group: knob.Cluster,
 		Doc: "Copies of every record, the primary counted; each commit logs to replicas - 1 backups."}, Needs: HasLog}
 	reads := func(v knob.Values) string {
@@ -136,7 +136,7 @@ func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas kn
 		{Knob: knob.Knob{Name: "txn.speculative", Kind: knob.Bool, Default: true, Label: "Speculative execution", Section: "4.4.1", Group: knob.Phases, Live: true,
 			Doc: "Fetches records that do not depend on each other in parallel: a read does not wait until its value is used."}, Needs: HasAnnounced},
 		paddingRow(),
-		replication.ReclaimRow(),
+		replication.ReclaimRow(log),
 		{Knob: knob.Knob{Name: "txn.backoff_min_ns", Kind: knob.Duration, Default: defaultBackoffMinNS, Min: 1, Max: mostBackoffNS, Unit: "ns", Label: "Back-off, first", Group: knob.Phases, Live: true,
 			Doc: "After an abort a coroutine sleeps a random time below a bound. The bound after the first attempt is this; it doubles with each further abort. Assumed: the thesis does not state it."}, Needs: HasAborts},
 		{Knob: knob.Knob{Name: "txn.backoff_max_ns", Kind: knob.Duration, Default: defaultBackoffMaxNS, Min: 1, Max: mostBackoffNS, Unit: "ns", Label: "Back-off, most", Group: knob.Phases, Live: true,

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/replication"
 	"drtmx/engine/testbed"
 )
 
@@ -49,7 +50,7 @@ func (ks Kinds) PresetOf(preset string) *Kind {
 
 // Rows are the knobs of the protocols: which of them runs and how many copies there are, the store's, and each one's
 // own. A knob says where it has no effect: without transactions, and under a protocol that does not use it.
-func (ks Kinds) Rows(load testbed.LoadOf) (cluster, store, own []knob.Row) {
+func (ks Kinds) Rows(load testbed.LoadOf, log func(v knob.Values) replication.Kind) (cluster, store, own []knob.Row) {
 	names, docs := make([]string, len(ks)), ""
 	for i, k := range ks {
 		names[i] = k.Name
@@ -57,7 +58,7 @@ func (ks Kinds) Rows(load testbed.LoadOf) (cluster, store, own []knob.Row) {
 	}
 	cc := knob.Row{Knob: knob.Knob{Name: "cc", Kind: knob.Choice, Default: names[0], Choices: names, Label: "Concurrency control", Section: "4.1", Group: knob.Cluster,
 		Doc: "Concurrency control of read-write transactions: " + docs + "."}}
-	replicas, store := Knobs(load, func(v knob.Values) string { return ks.Of(v).LooksUp(v, load(v)) })
+	replicas, store := Knobs(load, func(v knob.Values) string { return ks.Of(v).LooksUp(v, load(v)) }, log)
 	cluster = []knob.Row{cc, replicas}
 	seen := map[string]bool{}
 	users := map[string][]string{} // of a knob: the protocols whose own it is

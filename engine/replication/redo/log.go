@@ -22,10 +22,26 @@ const (
 
 // Kind is the scheme of the thesis.
 var Kind = replication.Kind{
-	Name: "redo",
-	Doc:  "the write set, before the decision, in a ring at each backup, which applies it later (thesis §4.3.4)",
-	Open: open,
+	Name:      "redo",
+	Doc:       "the write set, before the decision, in a ring at each backup, which applies it later (thesis §4.3.4)",
+	Applies:   true,
+	Footprint: footprint,
+	Open:      open,
 }
+
+// footprint has a ring for each thread of the cluster on each server, if there are backups.
+func footprint(w replication.Writers) (sum int64) {
+	if w.Replicas == 1 {
+		return 0
+	}
+	for _, n := range w.Threads {
+		sum += int64(w.Servers*n) * ringFootprint
+	}
+	return sum
+}
+
+// ringFootprint is what a ring takes of the host's memory, with what it begins and ends in.
+const ringFootprint = 32 << 10
 
 // Logs are the rings of a cluster.
 type Logs struct {

@@ -3,6 +3,7 @@ package undo
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/metrics"
@@ -14,10 +15,16 @@ import (
 
 // Kind is the scheme.
 var Kind = replication.Kind{
-	Name:    "undo",
-	Doc:     "what records were, before they are written where they lie on all machines, by one-sided WRITEs alone",
-	InPlace: true,
-	Open:    open,
+	Name:      "undo",
+	Doc:       "what records were, before they are written where they lie on all machines, by one-sided WRITEs alone",
+	InPlace:   true,
+	Footprint: footprint,
+	Open:      open,
+}
+
+// footprint has a slot for each coroutine of the cluster on each server. Machines with fewer threads than others use fewer of them.
+func footprint(w replication.Writers) int64 {
+	return int64(w.Servers*len(w.Threads)*slices.Max(w.Threads)*w.Coroutines) * record.MaxEntryBytes
 }
 
 // Logs are the slots of a cluster.
