@@ -1,0 +1,15 @@
+package example
+
+import (
+	"testing"
+
+	"drtmx/engine/example/inplace"
+	"drtmx/engine/example/serial"
+	"drtmx/engine/protocol/protocoltest"
+)
+
+// A protocol that is plugged in is held by the suite that holds those of drtmx: one call each.
+func TestConforms(t *testing.T) {
+	t.Run("serial", func(t *testing.T) { protocoltest.Conform(t, serial.Kind, protocoltest.Fixed, protocoltest.OneSided) })
+	t.Run("inplace", func(t *testing.T) { protocoltest.Conform(t, inplace.Kind, protocoltest.Fixed, protocoltest.OneSided) })
+}
