@@ -1,49 +1,11 @@
 package engine
 
 import (
-	"context"
 	"testing"
 
 	"drtmx/engine/experiment"
 	"drtmx/engine/history"
 )
-
-// Two-phase locking with lock queues runs every workload of transactions, over RDMA and over kernel TCP, with lost messages, and
-// its histories are what it claims.
-func TestTwoPLOnEveryWorkload(t *testing.T) {
-	profiles := []string{"val", "vale", "aws"}
-	if testing.Short() {
-		profiles = profiles[:2]
-	}
-	for i := range experiment.Workloads {
-		w := experiment.Workloads[i].Name
-		if !experiment.Workloads[i].Load.Transactions {
-			continue
-		}
-		for j, profile := range profiles {
-			for n, deadlock := range []string{"timeout", "wait-die"} {
-				if !soaking && (i+j+n)%2 == 1 { // each two of workload, profile and policy meet over the list, not all three
-					continue
-				}
-				k := experiment.Knobs{"cc": "2pl", "2pl.deadlock": deadlock, "2pl.timeout_ns": "2ms", "profile": profile, "fault.drop": 0.01, "check": "full",
-					"nodes": 3, "threads": 2, "coroutines": 4, "warmup_ns": 100_000, "duration_ns": 2_000_000, "drain_ns": "500ms"}
-				spec, err := experiment.Spec{Workload: w}.With(k)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r, err := Run(context.Background(), spec, nil)
-				if err != nil {
-					t.Errorf("%s on %s, %s: %v", w, profile, deadlock, err)
-					continue
-				}
-				if r.Checks.Failed() || r.Checks.Transactions+r.Commits == 0 {
-					t.Errorf("%s on %s, %s: %d commits\n%s", w, profile, deadlock, r.Commits, r.ChecksText())
-				}
-				t.Logf("%s on %s, %s: %d commits, %d aborts", w, profile, deadlock, r.Commits, r.Aborts)
-			}
-		}
-	}
-}
 
 // Reads that take no locks see what no order of the transactions explains, and that is all that read committed allows: no value
 // that was not committed, and no lost update. With locks there is nothing of it.

@@ -25,6 +25,7 @@ const (
 	upgrade     = "r0; w0; w0"
 	fillGaps    = "r8 i9; r9 i8; r8 r9"
 	deleteTwice = "d0; d0; w0"
+	crossing    = "w0 w1; w1 w0; r0 r1"       // two that write the same two records in either order; a third reads both
 	tearing     = "w0; r2 | r2 | r2 | r0; r1" // with longRecords
 )
 

@@ -1,11 +1,9 @@
 package workload_test
 
 import (
-	"strings"
 	"testing"
 
 	"drtmx/engine/protocol/occ"
-	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -69,112 +67,8 @@ func stress(t testing.TB, cfg txn.Config, shape func(*workloadtest.Setup), seed,
 	shape(&s)
 	b := workloadtest.New(t, s, bench)
 	defer b.Close()
-	defer probe(b)
 	bad := b.Stress(commits)
 	return b.Commits, bad
-}
-
-// seen counts how often the runs of a test took the paths that are rare.
-var seen struct{ split, lost, aborts, rollbacks uint64 }
-
-func probe(b *workloadtest.Bed) {
-	n := b.Fabric.Counts()
-	seen.split += n.Split
-	seen.lost += n.Lost
-	seen.aborts += b.Attempts - b.Commits - b.Rollbacks
-	seen.rollbacks += b.Rollbacks
-}
-
-// TestCombinations: choices of primitives, optimisations and shapes, each two of them together, under contention, with
-// torn reads and lost datagrams, pass the checker on all four workloads.
-func TestCombinations(t *testing.T) {
-	commits := uint64(250)
-	if testing.Short() {
-		commits = 60
-	}
-	total := uint64(0)
-	for i, x := range occConfigs(11, 2) {
-		for _, w := range []workload.Bench{bank(t), ring(t), slots(t), longSlots(t)} {
-			n, bad := stress(t, x.cfg, shapes[x.shape], uint64(i+1), commits, w)
-			total += n
-			if len(bad) > 0 {
-				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), name(x.cfg), x.shape, i+1, strings.Join(bad, "\n"))
-			}
-		}
-	}
-	t.Logf("%d transactions committed, seen %+v", total, seen)
-	if seen.split == 0 || seen.lost == 0 || seen.aborts == 0 || seen.rollbacks == 0 {
-		t.Errorf("a path was never taken: %+v", seen)
-	}
-}
-
-// TestCombinationsOfTPC: likewise on the two large workloads. Their indexes and inserted records take ways that SmallBank and
-// Cycle do not have.
-func TestCombinationsOfTPC(t *testing.T) {
-	commits := uint64(80)
-	if testing.Short() {
-		commits = 20
-	}
-	total, before := uint64(0), seen
-	for i, x := range occConfigs(12, 1) {
-		for _, w := range []workload.Bench{company(t), house(t)} {
-			n, bad := stress(t, x.cfg, shapes[x.shape], uint64(i+1), commits, w)
-			total += n
-			if len(bad) > 0 {
-				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), name(x.cfg), x.shape, i+1, strings.Join(bad, "\n"))
-			}
-		}
-	}
-	t.Logf("%d transactions committed, seen %+v", total, seen)
-	if seen.split == before.split || seen.lost == before.lost || seen.aborts == before.aborts || seen.rollbacks == before.rollbacks {
-		t.Errorf("a path was never taken: %+v, before %+v", seen, before)
-	}
-}
-
-// TestPresets: the presets, longer, and in make soak each optimisation switched the other
-// way alone, on two of the workloads.
-func TestPresets(t *testing.T) {
-	commits, each := workloadtest.Effort(uint64(4_000), 2_000), workloadtest.Effort(uint64(250), 0)
-	if testing.Short() {
-		commits, each = 500, 0
-	}
-	total := uint64(0)
-	try := func(cfg occ.Config, seed, commits uint64) {
-		t.Helper()
-		for k, w := range []workload.Bench{bank(t), ring(t), slots(t), longSlots(t)} {
-			if commits == each && (seed+uint64(k))%2 == 0 {
-				continue
-			}
-			n, bad := stress(t, cfg, shapes[seed%uint64(len(shapes))], seed, commits, w)
-			total += n
-			if len(bad) > 0 {
-				t.Fatalf("%s on %s, seed %d:\n%s", w.Name(), name(cfg), seed, strings.Join(bad, "\n"))
-			}
-		}
-	}
-	seed := uint64(0)
-	for _, preset := range occ.PresetNames() {
-		cfg, _ := occ.Preset(preset)
-		try(cfg, 100, commits)
-		if each == 0 {
-			continue
-		}
-		for p := txn.Execution; p <= occ.ROValidation; p++ {
-			for _, m := range []r2.Mode{{Outstanding: true}, {Doorbell: true}, {Passive: true}} {
-				c := cfg
-				on := &c.Opt[p]
-				on.Outstanding = on.Outstanding != m.Outstanding
-				on.Doorbell = on.Doorbell != m.Doorbell
-				on.Passive = on.Passive != m.Passive
-				seed++
-				try(c, seed, each)
-			}
-		}
-		c := cfg
-		c.CacheEnabled, c.Speculative = !c.CacheEnabled, !c.Speculative
-		try(c, seed, each)
-	}
-	t.Logf("%d transactions committed", total)
 }
 
 // TestSmallRings: logs that do not fit wait for reclaims and stay correct.

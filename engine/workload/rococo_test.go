@@ -25,38 +25,6 @@ func few(t testing.TB, keys uint64) workload.Bench {
 	return w
 }
 
-// reordered runs a bench under Rococo on a deployment, and returns the complaints.
-func reordered(t testing.TB, shape int, seed, commits uint64, w workload.Bench) (n uint64, bad []string) {
-	o := workloadtest.Small(rococo.Default())
-	shapes[shape%len(shapes)](&o)
-	o.Seed = seed
-	b := workloadtest.New(t, o, w)
-	defer b.Close()
-	bad = b.Stress(commits)
-	return b.Commits, bad
-}
-
-// TestRococo: transactions that always meet have a serial order in real time, though messages are lost.
-func TestRococo(t *testing.T) {
-	seeds, commits := workloadtest.Effort(uint64(6), 3), uint64(1_000)
-	if testing.Short() {
-		seeds, commits = 2, 300
-	}
-	total := uint64(0)
-	for seed := range seeds {
-		for shape := range 3 {
-			for _, keys := range []uint64{5, 12, 400} {
-				n, bad := reordered(t, shape, seed, commits, few(t, keys))
-				total += n
-				if len(bad) > 0 {
-					t.Fatalf("%d keys, shape %d, seed %d:\n%s", keys, shape, seed, strings.Join(bad, "\n"))
-				}
-			}
-		}
-	}
-	t.Logf("%d transactions committed", total)
-}
-
 // TestRococoManyEdges: messages that have room for a handful of edges, where up to forty transactions come before one: the rest
 // goes in more of them.
 func TestRococoManyEdges(t *testing.T) {

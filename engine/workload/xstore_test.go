@@ -84,10 +84,9 @@ func TestTPCOnXStore(t *testing.T) {
 		cfg, _ := occ.Preset(p)
 		list = append(list, protocol{p, cfg})
 	}
-	rand := stream(23)
 	for i, c := range lockers() {
 		if i%3 == 0 { // of both modes, with either primitive
-			cfg := optimiseLocker(c, rand)
+			cfg := c
 			cfg.BackoffMaxNS = 4_000_000
 			list = append(list, protocol{lockerName(cfg), cfg})
 		}

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/sim"
@@ -13,15 +11,6 @@ import (
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/txntest"
 )
-
-// TestRowsAgainstMap: see txntest.AgainstMap.
-func TestRowsAgainstMap(t *testing.T) {
-	txntest.AgainstMap(t, func(t *rapid.T) txn.Config {
-		cfg, _ := Preset(rapid.SampledFrom(PresetNames()).Draw(t, "preset"))
-		cfg.CacheEnabled = rapid.Bool().Draw(t, "cache")
-		return cfg
-	})
-}
 
 // TestExistsAtLast: an insert that did not look is told that the record exists when the body runs again.
 func TestExistsAtLast(t *testing.T) {

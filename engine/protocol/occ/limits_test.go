@@ -1,8 +1,6 @@
 package occ
 
 import (
-	"encoding/binary"
-	"errors"
 	"strings"
 	"testing"
 
@@ -32,8 +30,7 @@ func onParts(t testing.TB, frame r2.Config, cfg Config, spec store.Spec, parts s
 	}
 }
 
-// TestRefusals: what a transaction cannot do is refused in one line, nothing
-// stays locked, and the next one works.
+// TestRefusals: what no message carries is refused in one line, nothing stays locked, and the next one works.
 func TestRefusals(t *testing.T) {
 	fasst, _ := Preset("fasst")
 	h, _ := Preset("drtm+h")
@@ -53,26 +50,15 @@ func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		cfg  Config
-		ro   bool
 		body func(*txn.Tx) error
 		want string
 	}{
-		{"log entry", h, false, write(0, 1, 2, 3, 4, 5, 6, 9, 12, 15), "log entry"},
-		{"commit message", together, false, write(1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34), "two-sided commit"},
-		{"no table", h, false, func(tx *txn.Tx) error { _, err := tx.Read(9, 1); return err }, "table 9 does not exist: the tables are 1 t"},
-		{"no key", h, false, func(tx *txn.Tx) error { _, err := tx.Read(1, 1000); return err }, "key not found"},
-		{"no such wide key", h, false, func(tx *txn.Tx) error { _, err := tx.Read(1, 1<<60+1); return err }, "key 1152921504606846977 of table t: key not found"},
-		{"no such wide key, two-sided", fasst, false, write(1<<60 + 1), "key 1152921504606846977 of table t: key not found"},
-		{"length", h, false, func(tx *txn.Tx) error { return tx.Write(1, 1, []byte{1}) }, "value of 1 bytes"},
-		{"read-only", h, true, write(1), "read-only"},
-		{"dropped error", h, true, func(tx *txn.Tx) error { write(1)(tx); return nil }, "read-only"},
-		{"rollback", h, false, func(tx *txn.Tx) error { write(1)(tx); return tx.Rollback() }, txn.ErrRollback.Error()},
-		{"dropped rollback", h, false, func(tx *txn.Tx) error { write(1)(tx); tx.Rollback(); return nil }, txn.ErrRollback.Error()},
-		{"own error", h, false, func(tx *txn.Tx) error { write(1)(tx); return errors.New("mine") }, "mine"},
+		{"log entry", h, write(0, 1, 2, 3, 4, 5, 6, 9, 12, 15), "log entry"},
+		{"commit message", together, write(1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34), "two-sided commit"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			onClient(t, c.cfg, spec, 60, func(co *r2.Co, cl *txn.Client) {
-				if err := cl.Run(0, c.ro, c.body); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				if err := cl.Run(0, false, c.body); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("error %v, want %q in one line", err, c.want)
 				}
 				if err := cl.Run(0, false, write(1, 2)); err != nil {
@@ -105,39 +91,6 @@ func TestLogEntryFitsMessage(t *testing.T) {
 			}
 			if err := cl.Run(0, false, write(3)); err != nil {
 				t.Errorf("%s: the next transaction: %v", prim, err)
-			}
-		})
-	}
-}
-
-// TestReadYourWrites: a transaction sees its own writes, others only the
-// committed.
-func TestReadYourWrites(t *testing.T) {
-	for _, preset := range PresetNames() {
-		cfg, _ := Preset(preset)
-		onClient(t, cfg, store.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(co *r2.Co, cl *txn.Client) {
-			err := cl.Run(0, false, func(tx *txn.Tx) error {
-				if err := tx.PutInt(1, 5, 42); err != nil {
-					return err
-				}
-				if v, err := tx.GetInt(1, 5); v != 42 || err != nil {
-					t.Errorf("%s: own write reads %d, %v", preset, v, err)
-				}
-				return tx.Write(1, 6, binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 7), 8))
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = cl.Run(0, true, func(tx *txn.Tx) error {
-				a, _ := tx.GetInt(1, 5)
-				b, err := tx.Read(1, 6)
-				if err == nil && (a != 42 || binary.LittleEndian.Uint64(b[8:]) != 8) {
-					t.Errorf("%s: read back %d and %v", preset, a, b)
-				}
-				return err
-			})
-			if err != nil {
-				t.Fatal(err)
 			}
 		})
 	}
@@ -176,83 +129,6 @@ func TestNoAllocation(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestInsertMutableConstant: what a table declares of its values is held to.
-func TestInsertMutableConstant(t *testing.T) {
-	cfg, _ := Preset("drtm+h")
-	for _, c := range []struct {
-		name string
-		spec store.Spec
-		body func(*txn.Tx) error
-		want string
-	}{
-		{"constant", store.Spec{ID: 1, Name: "t", ValueBytes: 24, Constant: true}, func(tx *txn.Tx) error { _, err := tx.Update(1, 1); return err }, "declared constant"},
-		{"partly mutable", store.Spec{ID: 1, Name: "t", ValueBytes: 24, Mutable: 8}, func(tx *txn.Tx) error { _, err := tx.Insert(1, 0); return err }, "declare all mutable"},
-	} {
-		onClient(t, cfg, c.spec, 60, func(_ *r2.Co, cl *txn.Client) {
-			if err := cl.Run(0, false, c.body); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: error %v, want %q", c.name, err, c.want)
-			}
-		})
-	}
-	init := func(key uint64, v []byte) {
-		for i := range v {
-			v[i] = byte(key)
-		}
-	}
-	onClient(t, cfg, store.Spec{ID: 1, Name: "t", ValueBytes: 24, Mutable: 8, Init: init}, 60, func(_ *r2.Co, cl *txn.Client) {
-		err := cl.Run(0, false, func(tx *txn.Tx) error {
-			for _, key := range []uint64{3, 4} { // of the own machine, and of another
-				v, err := tx.Update(1, key)
-				if err != nil {
-					return err
-				}
-				if len(v) != 8 {
-					t.Errorf("%d bytes to write, want the mutable 8", len(v))
-				}
-				v[0] = 99
-				if all, err := tx.Read(1, key); err != nil || len(all) != 24 || all[0] != 99 || all[23] != byte(key) {
-					t.Errorf("own write reads as %v, %v", all, err)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
-		cl.Run(0, true, func(tx *txn.Tx) error {
-			for _, key := range []uint64{3, 4} {
-				if v, err := tx.Read(1, key); err != nil || v[0] != 99 || v[8] != byte(key) || v[23] != byte(key) {
-					t.Errorf("key %d is %v, %v", key, v, err)
-				}
-			}
-			return nil
-		})
-	})
-	onClient(t, cfg, store.Spec{ID: 1, Name: "t", ValueBytes: 24}, 60, func(_ *r2.Co, cl *txn.Client) {
-		err := cl.Run(0, false, func(tx *txn.Tx) error {
-			for _, key := range []uint64{3, 4} {
-				v, err := tx.Insert(1, key)
-				if err != nil {
-					return err
-				}
-				v[23] = 7
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
-		cl.Run(0, true, func(tx *txn.Tx) error {
-			for _, key := range []uint64{3, 4} {
-				if v, err := tx.Read(1, key); err != nil || v[23] != 7 {
-					t.Errorf("inserted key %d is %v, %v", key, v, err)
-				}
-			}
-			return nil
-		})
-	})
 }
 
 // TestAnnouncedInsertNotMade: a record that the body announces as one to insert and

@@ -45,6 +45,7 @@ func (s *suite) alone(t *testing.T) {
 		t.Run("declared", func(t *testing.T) { c.declared(t, s.fixed) })
 		if !s.fixed {
 			t.Run("comes", func(t *testing.T) { c.comes(t) })
+			t.Run("gap", func(t *testing.T) { c.gap(t) })
 		}
 	}
 	if !s.fixed {
@@ -323,7 +324,13 @@ func (c *single) comes(t *testing.T) {
 			}
 		}
 	})
-	c.run(t, spec, func(cl *txn.Client) { // no lock of a gap is left, which would be found at rest
+}
+
+// gap: no lock of a gap is left, which would be found at rest.
+func (c *single) gap(t *testing.T) {
+	spec := tens()
+	spec.Spare = 8
+	c.run(t, spec, func(cl *txn.Client) {
 		cl.Run(0, false, func(tx *txn.Tx) error { _, err := tx.Read(table, keys+1); return err })
 	})
 }

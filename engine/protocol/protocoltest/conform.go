@@ -3,6 +3,7 @@ package protocoltest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -75,7 +76,7 @@ func (s *suite) waitLittle() {
 // lossy is what runs under contention have beside.
 var lossy = experiment.Knobs{"fault.drop": 0.01}
 
-// runs has each two values of choices meet. In make soak, all combinations of primitives.
+// runs has each two values of choices meet, and published designs as they are. In make soak, all combinations of primitives.
 func (s *suite) runs(t *testing.T) {
 	loads := s.loads()
 	if len(loads) == 0 {
@@ -91,12 +92,20 @@ func (s *suite) runs(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			n := 0
 			for seed, row := range rows {
-				if row[0] != i || testing.Short() && n == 2 {
+				if row[0] != i || testing.Short() && n == max(2, 30/len(loads)) {
 					continue
 				}
 				n++
 				r := s.stress(t, merged(chosen(all, row), experiment.Knobs{"seed": seed + 1}), workloadtest.Effort(uint64(400), 100))
 				commits, aborts = commits+r.Commits, aborts+r.Aborts
+			}
+		})
+	}
+	for i, p := range s.kind.Presets {
+		t.Run(p, func(t *testing.T) {
+			for k := range workloadtest.Effort(len(loads), 4) {
+				l := loads[(i+3*k)%len(loads)]
+				s.stress(t, merged(l.set, merged(deployments.values[(i+k)%len(deployments.values)], experiment.Knobs{"preset": p, "seed": k + 1})), workloadtest.Effort(uint64(2_000), 300))
 			}
 		})
 	}
@@ -111,7 +120,7 @@ func (s *suite) product(all []choice) (rows [][]int) {
 	rand := sim.New(sim.Options{Seed: 1}).Stream("product", 0)
 	var main []int // the choices that are combined
 	for i, c := range all {
-		if c.knob != nil && c.knob.Kind == knob.Choice && c.knob.Group == knob.Phases {
+		if primitive(c) {
 			main = append(main, i)
 		}
 	}
@@ -141,6 +150,11 @@ func (s *suite) product(all []choice) (rows [][]int) {
 	}
 	each(0)
 	return rows
+}
+
+// primitive says that a choice is one of primitives or policies.
+func primitive(c choice) bool {
+	return c.knob != nil && c.knob.Kind == knob.Choice && c.knob.Group == knob.Phases
 }
 
 // Virtual time of a run: until it has committed enough, but not for ever where transactions wait or abort all the time.
@@ -234,11 +248,11 @@ func (s *suite) live(t *testing.T) {
 	rows := s.pairs(all)
 	rounds, changes, pending := workloadtest.Effort(3*len(rows), 12), 0, 0
 	if testing.Short() {
-		rounds = 4
+		rounds = 8
 	}
 	for seed := range rounds {
 		row := rows[seed*len(rows)/rounds%len(rows)]
-		c, p := s.change(t, all, merged(chosen(all, row), experiment.Knobs{"seed": seed + 1}))
+		c, p := s.change(t, all, rows, merged(chosen(all, row), experiment.Knobs{"seed": seed + 1}))
 		changes, pending = changes+c, pending+p
 	}
 	t.Logf("%d systems, %d changes, %d of them behind a drain barrier", rounds, changes, pending)
@@ -248,24 +262,30 @@ func (s *suite) live(t *testing.T) {
 }
 
 // change runs a system whose knobs change, and says how often they did, and how often that waited for a drain.
-func (s *suite) change(t *testing.T, all []choice, set experiment.Knobs) (changes, pending int) {
+func (s *suite) change(t *testing.T, all []choice, rows [][]int, set experiment.Knobs) (changes, pending int) {
 	t.Helper()
 	sys, spec := s.open(t, merged(lossy, set))
 	defer sys.Close()
 	rand := sim.New(sim.Options{Seed: uint64(set["seed"].(int))}).Stream("live", 0)
 	var err error
-	for range 12 {
+	for n := range 40 {
 		if err = sys.Advance(int64(5_000 + rand.Intn(60_000))); err != nil {
 			break
 		}
-		for range 20 { // most changes alone are refused, or mean nothing
-			c := all[rand.Intn(len(all))]
-			to := c.values[rand.Intn(len(c.values))]
-			if c.name == "load" || c.name == deployments.name || c.knob != nil && !c.knob.Live {
-				continue
+		for range 60 { // many are refused, or mean nothing
+			to := experiment.Knobs{}
+			if n%2 == 0 { // all primitives at once, for some go only together
+				row := rows[rand.Intn(len(rows))]
+				for i, v := range row {
+					if v >= 0 && primitive(all[i]) && all[i].knob.Live {
+						maps.Copy(to, all[i].values[v])
+					}
+				}
+			} else if c := all[rand.Intn(len(all))]; c.name == "timestamps" || c.knob != nil && c.knob.Live {
+				to = c.values[rand.Intn(len(c.values))]
 			}
 			done, err := sys.Set(to, "conform")
-			if err != nil {
+			if err != nil || len(to) == 0 {
 				continue
 			}
 			if changes++; done.Pending {

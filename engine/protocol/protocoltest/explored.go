@@ -105,12 +105,13 @@ func (s *suite) explore(t *testing.T, shipped string, set, variant experiment.Kn
 	}
 }
 
-// variants are the protocol's own choices, those of primitives and policies, each two of their values together in one of them.
+// variants are the protocol's presets, and its own choices, those of primitives and policies, each two of their values together in one of them.
 func (s *suite) variants() (list []experiment.Knobs) {
-	all := slices.DeleteFunc(s.choices(nil), func(c choice) bool {
-		return c.knob == nil || c.knob.Kind != knob.Choice || c.knob.Group != knob.Phases
-	})
+	all := slices.DeleteFunc(s.choices(nil), func(c choice) bool { return !primitive(c) })
 	list = []experiment.Knobs{{}}
+	for _, p := range s.kind.Presets {
+		list = append(list, experiment.Knobs{"preset": p})
+	}
 	for _, row := range s.pairs(all) {
 		list = append(list, chosen(all, row))
 	}

@@ -1,17 +1,29 @@
-package workload_test
+package protocoltest
 
 import (
 	"encoding/binary"
 	"fmt"
-	"strings"
-	"testing"
 
-	"drtmx/engine/protocol/occ"
+	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
+
+// No shipped workload inserts into rows that are there from the start while others look at them.
+func init() {
+	experiment.Plug(nil, nil, nil, workload.Parts{{
+		Load: testbed.Load{Name: "queue", Transactions: true},
+		Doc:  "inserts, and those who look out for them",
+		Footprint: func(v knob.Values) workload.Footprint {
+			return workload.Records{Count: 2 * queueRows, Bytes: 8, Fixed: true, Accessed: 3, Updated: 1.5}.Footprint(v)
+		},
+		Build: func(knob.Values) (workload.Bench, error) { return &queue{}, nil },
+	}}, nil)
+}
 
 // queue is a workload of inserts and of those who look out for them. Writers take
 // a number from their machine's counter, read its flag, which is elsewhere, and
@@ -85,7 +97,7 @@ func (w *queue) Runner(c *r2.Co) workload.Runner { return &queueRunner{w, w.db.C
 
 func (r *queueRunner) Next() error {
 	w, c := r.w, r.client.Co()
-	m := uint64(c.Machine())
+	m := uint64(c.Machine()) % w.servers
 	if c.Rand().Uint64n(2) == 0 {
 		return r.client.Run(0, false, func(tx *txn.Tx) error { return w.insert(tx, m) })
 	}
@@ -124,20 +136,4 @@ func (w *queue) watch(tx *txn.Tx, m uint64) error {
 		return err
 	}
 	return tx.PutInt(flags, w.flag(m), up+1)
-}
-
-// TestInserts: rows that come into being are seen or not, whoever locks.
-func TestInserts(t *testing.T) {
-	for _, preset := range occ.PresetNames() {
-		cfg, _ := occ.Preset(preset)
-		seeds := uint64(4)
-		if testing.Short() {
-			seeds = 1
-		}
-		for seed := uint64(1); seed <= seeds; seed++ {
-			if _, bad := stress(t, cfg, shapes[0], seed, 1500, &queue{}); len(bad) > 0 {
-				t.Fatalf("%s, seed %d: %s", preset, seed, strings.Join(bad, "\n"))
-			}
-		}
-	}
 }
