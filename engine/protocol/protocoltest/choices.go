@@ -36,10 +36,11 @@ var numbers = map[string][]any{
 
 // choices are what to vary: where it runs, the timestamps, and the knobs that it has a use for.
 func (s *suite) choices(loads []load) []choice {
-	all := []choice{{name: "load"}, deployments, profiles}
+	over := profiles
 	if s.oneSided {
-		all[2].values = all[2].values[:1]
+		over.values = over.values[:1]
 	}
+	all := []choice{{name: "load"}, deployments, over}
 	for _, l := range loads {
 		all[0].values = append(all[0].values, l.set)
 	}

@@ -6,7 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -48,12 +50,23 @@ func Conform(t *testing.T, kind txn.Kind, limits ...Limit) {
 	}
 	s.waitLittle()
 	_, s.free = s.legal(experiment.Knobs{"workload": "smallbank"})
+	before := cpu()
 	t.Run("runs", s.runs)
 	t.Run("live", s.live)
 	t.Run("twice", s.twice)
 	t.Run("alike", s.alike)
 	t.Run("explored", s.explored)
 	t.Run("alone", s.alone)
+	t.Logf("%.1f s of CPU", (cpu() - before).Seconds())
+}
+
+// cpu is what the process has taken of it.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // waitLittle has deadlocks end soon, where attempts wait in them: so there are many.
@@ -96,7 +109,7 @@ func (s *suite) runs(t *testing.T) {
 					continue
 				}
 				n++
-				r := s.stress(t, merged(chosen(all, row), experiment.Knobs{"seed": seed + 1}), workloadtest.Effort(uint64(400), 100))
+				r := s.stress(t, merged(chosen(all, row), experiment.Knobs{"seed": seed + 1}), workloadtest.Effort(uint64(400), 60))
 				commits, aborts = commits+r.Commits, aborts+r.Aborts
 			}
 		})
@@ -105,7 +118,7 @@ func (s *suite) runs(t *testing.T) {
 		t.Run(p, func(t *testing.T) {
 			for k := range workloadtest.Effort(len(loads), 4) {
 				l := loads[(i+3*k)%len(loads)]
-				s.stress(t, merged(l.set, merged(deployments.values[(i+k)%len(deployments.values)], experiment.Knobs{"preset": p, "seed": k + 1})), workloadtest.Effort(uint64(2_000), 300))
+				s.stress(t, merged(l.set, merged(deployments.values[(i+k)%len(deployments.values)], experiment.Knobs{"preset": p, "seed": k + 1})), workloadtest.Effort(uint64(2_000), 250))
 			}
 		})
 	}
@@ -160,7 +173,7 @@ func primitive(c choice) bool {
 // Virtual time of a run: until it has committed enough, but not for ever where transactions wait or abort all the time.
 const (
 	sliceNS = 100_000
-	mostNS  = 10_000_000
+	mostNS  = 6_000_000
 )
 
 // stress runs a system until so many transactions have committed, and judges it at rest.

@@ -57,12 +57,12 @@ func (s *suite) explored(t *testing.T) {
 		}
 		t.Run(x.name, func(t *testing.T) {
 			for _, v := range workloadtest.Effort(variants, []experiment.Knobs{variants[k%len(variants)]}) {
-				s.explore(t, "transactions", merged(x.set, experiment.Knobs{"workload.script": x.text}), v, explore.Options{Bound: 1, Steps: 3})
+				s.explore(t, "transactions", merged(x.set, experiment.Knobs{"workload.script": x.text}), v, explore.Options{Bound: 1, Steps: workloadtest.Effort(3, 2)})
 			}
 		})
 	}
 	t.Run("twice-delayed", func(t *testing.T) {
-		budget := workloadtest.Effort(2_000, 300)
+		budget := workloadtest.Effort(2_000, 200)
 		for _, v := range workloadtest.Effort(variants, variants[:1]) {
 			s.explore(t, "transactions", nil, v, explore.Options{Budget: budget})
 		}
@@ -76,7 +76,7 @@ func (s *suite) explored(t *testing.T) {
 				if !workloadtest.Soak && (i+k)%len(snapshots) != 0 {
 					continue
 				}
-				s.explore(t, "snapshots", merged(scheme, experiment.Knobs{"workload.script": x.text, "ts.clock_drift_ns": 20_000}), variants[k%len(variants)], explore.Options{Bound: 1, Steps: 2})
+				s.explore(t, "snapshots", merged(scheme, experiment.Knobs{"workload.script": x.text, "ts.clock_drift_ns": 20_000}), variants[k%len(variants)], explore.Options{Bound: 1, Steps: workloadtest.Effort(4, 1)})
 			}
 		}
 	})
@@ -139,19 +139,16 @@ func (s *suite) alike(t *testing.T) {
 	all := slices.DeleteFunc(s.choices(nil), func(c choice) bool {
 		return c.knob == nil && c.name != profiles.name || c.knob != nil && c.knob.Group == knob.Timestamps
 	})
-	for i := range all {
-		for k := range all[i].values {
-			all[i].values[k] = merged(script, all[i].values[k])
-		}
-	}
-	rows := s.pairs(all)
+	own := *s
+	own.base = merged(s.base, script)
+	rows := own.pairs(all)
 	var want string
 	for i := range workloadtest.Effort(len(rows), min(len(rows), 16)) {
-		set := merged(merged(script, chosen(all, rows[i])), experiment.Knobs{"threads": 1 + i%2, "coroutines": 1 + i%3, "seed": i + 1, "fault.drop": 0.01 * float64(i%2)})
-		sys, spec := s.open(t, set)
+		set := merged(chosen(all, rows[i]), experiment.Knobs{"threads": 1 + i%2, "coroutines": 1 + i%3, "seed": i + 1, "fault.drop": 0.01 * float64(i%2)})
+		sys, spec := own.open(t, set)
 		var out bytes.Buffer
 		err := sys.RecordHistory("history.jsonl", &out)
-		for err == nil && sys.Result().Commits < uint64(transactions) && sys.NowNS() < mostNS {
+		for err == nil && sys.Result().Commits < uint64(transactions) && sys.NowNS() < 10*mostNS {
 			err = sys.Advance(sliceNS)
 		}
 		judged(t, sys, spec, err)
