@@ -118,56 +118,61 @@ func (c *Config) commitBytes(before int, a *access) int {
 	return max(before, n)
 }
 
-// release gives back the locks that an aborted attempt has won, by the
-// primitive that commits.
+// release undoes what an aborted attempt has done: it gives back its locks and rows, for which others may wait, by the primitive that
+// commits, and then its stamp.
 func (s *session) release() {
 	s.Tx.UndoEntries()
-	if s.p.MV != nil {
-		s.releaseVersioned()
-		return
-	}
-	held := false
 	for _, a := range s.Set {
 		if a.Insert && a.locked {
 			a.locked = false
 			s.C.Poke(a.Loc.Addr+s.p.off.lock, zero)
 		}
-		held = held || a.locked
 	}
-	if !held {
-		return
-	}
-	mode := s.cfg.Posts(txn.Commit, s.cfg.Commit)
-	s.Tx.Enter(txn.Lock, mode)
-	s.remove(hasRow, false)
-	if s.cfg.Commit == TwoSided {
-		for _, p := range s.Participants(isLocked) {
-			req := s.C.Request()
-			for _, a := range p.Items {
-				req = wire.Add64(req, uint64(a.Loc.Addr))
-			}
-			s.p.End(s.C, p.Machine, s.p.rpc.unlock, req)
+	if s.Count(isLocked) > 0 {
+		mode := s.cfg.Posts(txn.Commit, s.cfg.Commit)
+		s.Tx.Enter(txn.Lock, mode)
+		s.remove(hasRow, false)
+		if s.cfg.Commit == TwoSided {
+			s.unlockByRPC()
+		} else {
+			s.unlockByRNIC()
 		}
-	} else {
+		if !mode.Passive {
+			if err := s.C.Wait(); err != nil {
+				s.p.Cl.Fail(fmt.Errorf("occ: release of locks: %w", err))
+			}
+		}
 		for _, a := range s.Set {
-			switch {
-			case !a.locked:
-			case int(a.Machine) == s.C.Machine() && s.cfg.Lock == TwoSided:
-				s.C.Store64(a.Loc.Addr+s.p.off.lock, 0)
-			default:
-				l := s.C.List(a.Loc.Loc, true)
-				l.Write(at(a.Loc, s.p.off.lock), zero)
-				l.Post()
+			a.locked = false
+		}
+	}
+	s.Void()
+}
+
+func (s *session) unlockByRPC() {
+	for _, p := range s.Participants(isLocked) {
+		req := s.C.Request()
+		for _, a := range p.Items {
+			if s.p.MV != nil {
+				req = wire.Add64(req, a.Name())
 			}
+			req = wire.Add64(req, uint64(a.Loc.Addr))
 		}
+		s.p.End(s.C, p.Machine, s.p.rpc.unlock, req)
 	}
-	if !mode.Passive {
-		if err := s.C.Wait(); err != nil {
-			s.p.Cl.Fail(fmt.Errorf("occ: release of locks: %w", err))
-		}
-	}
+}
+
+func (s *session) unlockByRNIC() {
 	for _, a := range s.Set {
-		a.locked = false
+		switch {
+		case !a.locked:
+		case int(a.Machine) == s.C.Machine() && s.cfg.Lock == TwoSided:
+			s.C.Store64(a.Loc.Addr+s.p.off.lock, 0)
+		default:
+			l := s.C.List(a.Loc.Loc, true)
+			l.Write(at(a.Loc, s.p.off.lock), zero)
+			l.Post()
+		}
 	}
 }
 

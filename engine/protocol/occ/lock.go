@@ -29,8 +29,10 @@ func (s *session) lock() error {
 	} else {
 		err = s.lockByRNIC(mode)
 	}
-	if err == nil {
+	if err == nil && s.p.MV == nil {
 		s.lockInserts()
+	}
+	if s.Tx.Failed() == nil {
 		s.insertNew()
 	}
 	if err := s.Tx.Failed(); err != nil {
@@ -120,8 +122,8 @@ func (s *session) lockByRPC(mode r2.Mode) error {
 	parts := s.Participants(toLock)
 	for i := range parts {
 		p := &parts[i] // fits has seen to it that one message does
-		p.Rep = s.C.Call(p.Machine, s.p.rpc.lock, s.verifyItems(p.Items))
-		if !mode.Outstanding && s.cfg.hopeless(!coordinator.SaysYes(p.Rep)) {
+		p.Rep = s.C.Call(p.Machine, s.p.rpc.lock, s.lockItems(p.Items))
+		if !mode.Outstanding && s.cfg.hopeless(!granted(p.Rep)) {
 			parts = parts[:i+1]
 			break
 		}
@@ -130,16 +132,22 @@ func (s *session) lockByRPC(mode r2.Mode) error {
 		s.Tx.Fail(err)
 	}
 	for _, p := range parts {
-		if !coordinator.SaysYes(p.Rep) {
+		if !granted(p.Rep) {
 			s.conflict()
 			continue
 		}
 		for _, a := range p.Items {
 			a.locked = true
 		}
+		if s.p.MV != nil {
+			s.overwrites(p.Items, p.Rep.B[8:])
+		}
 	}
 	return s.Tx.Failed()
 }
+
+// granted says that a participant has locked all.
+func granted(r *r2.Reply) bool { return len(r.B) > 0 && r.B[0] == coordinator.ReplyYes }
 
 // serveLock locks the records by CPU compare-and-swap and then reads their
 // versions; on a conflict it releases what it has locked.

@@ -162,7 +162,10 @@ func (s *session) prepare() error {
 
 // fits checks the messages of the two-sided phases, and those that insert.
 func (s *session) fits() error {
-	if s.cfg.Lock != TwoSided && s.cfg.Commit != TwoSided && s.Count(needsRow) == 0 {
+	switch {
+	case s.p.MV != nil:
+		return s.fitsVersioned()
+	case s.cfg.Lock != TwoSided && s.cfg.Commit != TwoSided && s.Count(needsRow) == 0:
 		return nil
 	}
 	for _, p := range s.Participants(toInstall) {
@@ -177,14 +180,26 @@ func (s *session) fits() error {
 				commits = s.cfg.commitBytes(commits, a)
 			}
 		}
-		for _, x := range []struct {
-			phase metrics.Phase
-			prim  Prim
-			bytes int
-		}{{txn.Lock, s.cfg.Lock, locks}, {txn.Lock, TwoSided, inserts}, {txn.Commit, s.cfg.Commit, commits}} {
-			if x.prim == TwoSided && x.bytes > s.p.MaxPayload {
-				return fmt.Errorf("two-sided %s: %d bytes for machine %d, a message carries %d; split the transaction or use the one-sided primitive", x.phase, x.bytes, p.Machine, s.p.MaxPayload)
-			}
+		if err := s.fit(p.Machine, locks, inserts, commits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fit checks the bytes of messages to a machine.
+func (s *session) fit(machine, locks, inserts, commits int) error {
+	next := "split the transaction"
+	if s.p.MV == nil {
+		next += " or use the one-sided primitive"
+	}
+	for _, x := range []struct {
+		phase metrics.Phase
+		prim  Prim
+		bytes int
+	}{{txn.Lock, s.cfg.Lock, locks}, {txn.Lock, TwoSided, inserts}, {txn.Commit, s.cfg.Commit, commits}} {
+		if x.prim == TwoSided && x.bytes > s.p.MaxPayload {
+			return fmt.Errorf("two-sided %s: %d bytes for machine %d, a message carries %d; %s", x.phase, x.bytes, machine, s.p.MaxPayload, next)
 		}
 	}
 	return nil

@@ -69,17 +69,30 @@ func (p *protocol) isChanged(head []byte, read uint64) bool {
 	return p.H.LockOf(head) != 0 || p.H.StampOf(head) != read
 }
 
+// validateByRPC has participants compare, and where records have versions first raise the timestamps of what was only read to the
+// attempt's stamp.
 func (s *session) validateByRPC() error {
-	calls := s.calls[:0]
+	most, calls := s.p.MaxPayload/verifyItem, s.calls[:0]
+	if s.p.MV != nil {
+		most = (s.p.MaxPayload - 8) / readItem
+	}
 	for _, p := range s.Participants(readOnlySet) {
 		for left := p.Items; len(left) > 0; {
 			var items []*access
-			items, left = coordinator.Cut(left, s.p.MaxPayload/verifyItem)
-			calls = append(calls, s.C.Call(p.Machine, s.p.rpc.validate, s.verifyItems(items)))
+			items, left = coordinator.Cut(left, most)
+			calls = append(calls, s.C.Call(p.Machine, s.p.rpc.validate, s.checkItems(items)))
 		}
 	}
 	s.calls = calls
 	return s.allYes(calls)
+}
+
+// checkItems is a request to compare what was read at a machine.
+func (s *session) checkItems(items []*access) []byte {
+	if s.p.MV != nil {
+		return s.readItems(items)
+	}
+	return s.verifyItems(items)
 }
 
 // allYes waits for the votes of participants, and ends the attempt if one is no.

@@ -1,10 +1,6 @@
 package occ
 
 import (
-	"fmt"
-
-	"drtmx/engine/coordinator"
-	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/timestamp"
@@ -70,7 +66,7 @@ func (s *session) certifyVersioned() error {
 	if err := s.prepare(); err != nil {
 		return err
 	}
-	if err := s.lockVersioned(); err != nil {
+	if err := s.lock(); err != nil {
 		return err
 	}
 	s.saw()
@@ -79,7 +75,7 @@ func (s *session) certifyVersioned() error {
 			return err
 		}
 	}
-	if err := s.validateVersioned(); err != nil {
+	if err := s.validate(Validation, TwoSided); err != nil {
 		return err
 	}
 	if !s.X.Drawn {
@@ -108,7 +104,7 @@ func (s *session) certifyReadsVersioned() error {
 		}
 	}
 	if !s.alreadyConsistent() {
-		if err := s.validateVersioned(); err != nil {
+		if err := s.validate(Validation, TwoSided); err != nil {
 			s.Void()
 			return err
 		}
@@ -130,86 +126,24 @@ func (s *session) saw() {
 	}
 }
 
-// lockVersioned locks the write set by one request per participant, takes the timestamps of what will be overwritten, and gives
-// new records their rows and their entries in indexes.
-func (s *session) lockVersioned() error {
-	mode := s.cfg.Posts(txn.Lock, TwoSided)
-	s.Tx.Enter(txn.Lock, mode)
-	s.C.Compute(s.p.Program.Lock + s.p.Program.LockRecord*s.Tx.Writes())
-	for _, p := range s.Participants(toInstall) {
-		if err := s.fitsVersioned(p.Machine, p.Items); err != nil {
-			return s.Tx.Fail(err)
-		}
-	}
-	parts := s.Participants(toLock)
-	for i := range parts {
-		p := &parts[i]
-		p.Rep = s.C.Call(p.Machine, s.p.rpc.lock, s.lockItems(p.Machine, p.Items))
-		if !mode.Outstanding && !granted(p.Rep) {
-			parts = parts[:i+1]
-			break
-		}
-	}
-	if err := s.C.Wait(); err != nil {
-		s.Tx.Fail(err)
-	}
-	for _, p := range parts {
-		if granted(p.Rep) {
-			s.takeLocks(p.Items, p.Rep.B[8:])
-		} else {
-			s.conflict()
-		}
-	}
-	if s.Tx.Failed() == nil {
-		s.insertNew()
-	}
-	if err := s.Tx.Failed(); err != nil {
-		return err
-	}
-	s.LockedAt = s.C.Now() // measured: how long locks are held
-	return s.Tx.AddEntries(s.conflict)
-}
-
 // lockItems is the request that locks the records of a participant.
-func (s *session) lockItems(m int, items []*access) []byte {
+func (s *session) lockItems(items []*access) []byte {
+	if s.p.MV == nil {
+		return s.verifyItems(items)
+	}
 	req := s.C.Request()
 	for _, a := range items {
-		s.p.DB.Locking(s.IsOwn(m))
 		req = wire.Add64(wire.Add64(wire.Add64(req, a.Name()), uint64(a.Loc.Addr)), a.seq)
 	}
 	return padded(req, s.p.costs.Payload.Validation)
 }
 
-// granted says that a participant has locked all.
-func granted(r *r2.Reply) bool { return len(r.B) >= 8 && r.B[0] == coordinator.ReplyYes }
-
-// takeLocks takes the timestamps of the records that a participant has locked.
-func (s *session) takeLocks(items []*access, b []byte) {
-	for _, a := range items {
-		a.locked = true
+// overwrites takes the timestamps of the records that a participant has locked, which will be overwritten.
+func (s *session) overwrites(items []*access, b []byte) {
+	for range items {
 		s.p.MV.Scheme().Over(&s.X, timestamp.Stamp(wire.Get64(b)), timestamp.Stamp(wire.Get64(b[8:])))
 		b = b[lockBack:]
 	}
-}
-
-// validateVersioned raises the timestamps of what was only read to the attempt's stamp, and checks that it is still so.
-func (s *session) validateVersioned() error {
-	n := s.Count(readOnlySet)
-	if n == 0 {
-		return nil
-	}
-	s.Tx.Enter(Validation, s.cfg.Posts(Validation, TwoSided))
-	s.C.Compute(s.p.Program.Validation + s.p.Program.ValidationRecord*n)
-	calls := s.calls[:0]
-	for _, p := range s.Participants(readOnlySet) {
-		for left := p.Items; len(left) > 0; {
-			var items []*access
-			items, left = coordinator.Cut(left, (s.p.MaxPayload-8)/readItem)
-			calls = append(calls, s.C.Call(p.Machine, s.p.rpc.validate, padded(s.readItems(items), s.p.costs.Payload.Validation)))
-		}
-	}
-	s.calls = calls
-	return s.allYes(calls)
 }
 
 // readItems is a request to raise and check what was read at a machine.
@@ -222,7 +156,7 @@ func (s *session) readItems(items []*access) []byte {
 			req = wire.Add64(wire.Add64(wire.Add64(req, uint64(a.Loc.Addr)), a.seq), a.version)
 		}
 	}
-	return req
+	return padded(req, s.p.costs.Payload.Validation)
 }
 
 // installVersions is write-back: one request per participant, which installs versions and releases locks.
@@ -256,50 +190,16 @@ func (s *session) installVersions() error {
 // toInstall is all that is written.
 func toInstall(a *access) bool { return a.Out != nil }
 
-// releaseVersioned gives back what an aborted attempt holds: its locks and its rows, for which others may wait, and then its stamp.
-func (s *session) releaseVersioned() {
-	s.unlockVersioned()
-	s.Void()
-}
-
-// unlockVersioned gives back the locks and rows.
-func (s *session) unlockVersioned() {
-	if s.Count(isLocked) == 0 {
-		return
-	}
-	mode := s.cfg.Posts(txn.Commit, TwoSided)
-	s.Tx.Enter(txn.Lock, mode)
-	s.remove(hasRow, false)
-	for _, p := range s.Participants(isLocked) {
-		req := s.C.Request()
+// fitsVersioned is fits where records have versions.
+func (s *session) fitsVersioned() error {
+	for _, p := range s.Participants(toInstall) {
+		locks, commits := 0, 8
 		for _, a := range p.Items {
-			req = wire.Add64(wire.Add64(req, a.Name()), uint64(a.Loc.Addr))
+			locks += lockItem
+			commits += installHead + wire.Padded(len(a.OutValue()))
 		}
-		s.p.End(s.C, p.Machine, s.p.rpc.unlock, req)
-	}
-	if !mode.Passive {
-		if err := s.C.Wait(); err != nil {
-			s.p.Cl.Fail(fmt.Errorf("occ: release of locks: %w", err))
-		}
-	}
-	for _, a := range s.Set {
-		a.locked = false
-	}
-}
-
-// fitsVersioned checks the messages to a participant, before anything is locked.
-func (s *session) fitsVersioned(m int, items []*access) error {
-	locks, commits := 0, 8
-	for _, a := range items {
-		locks += lockItem
-		commits += installHead + wire.Padded(len(a.OutValue()))
-	}
-	for _, p := range []struct {
-		phase metrics.Phase
-		bytes int
-	}{{txn.Lock, locks}, {txn.Commit, commits}} {
-		if p.bytes > s.p.MaxPayload {
-			return fmt.Errorf("two-sided %s: %d bytes for machine %d, a message carries %d; split the transaction", p.phase, p.bytes, m, s.p.MaxPayload)
+		if err := s.fit(p.Machine, locks, 0, commits); err != nil {
+			return err
 		}
 	}
 	return nil
