@@ -189,16 +189,16 @@ func (s *session) fits() error {
 
 // fit checks the bytes of messages to a machine.
 func (s *session) fit(machine, locks, inserts, commits int) error {
-	next := "split the transaction"
-	if s.p.MV == nil {
-		next += " or use the one-sided primitive"
-	}
 	for _, x := range []struct {
 		phase metrics.Phase
 		prim  Prim
 		bytes int
 	}{{txn.Lock, s.cfg.Lock, locks}, {txn.Lock, TwoSided, inserts}, {txn.Commit, s.cfg.Commit, commits}} {
 		if x.prim == TwoSided && x.bytes > s.p.MaxPayload {
+			next := "split the transaction"
+			if s.p.MV == nil {
+				next += " or use the one-sided primitive"
+			}
 			return fmt.Errorf("two-sided %s: %d bytes for machine %d, a message carries %d; %s", x.phase, x.bytes, machine, s.p.MaxPayload, next)
 		}
 	}
