@@ -22,7 +22,7 @@ func init() {
 			return workload.Records{Count: 2 * queueRows, Bytes: 8, Fixed: true, Accessed: 3, Updated: 1.5}.Footprint(v)
 		},
 		Build: func(knob.Values) (workload.Bench, error) { return &queue{}, nil },
-	}}, nil)
+	}}, nil, nil)
 }
 
 // queue is a workload of inserts and of those who look out for them. Writers take
