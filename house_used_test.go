@@ -24,6 +24,7 @@ var usedElsewhere = map[string]string{
 	// Plugs that tests put in, and planted faults that checkers must find.
 	"engine/example/array.Kind":                 "the tutorial's parts are plugged in by its tests",
 	"engine/example/counters.Kind":              "the tutorial's parts are plugged in by its tests",
+	"engine/example/hashed.Kind":                "the tutorial's parts are plugged in by its tests",
 	"engine/example/inplace.Kind":               "the tutorial's parts are plugged in by its tests",
 	"engine/example/leased.Kind":                "the tutorial's parts are plugged in by its tests",
 	"engine/example/prepared.Kind":              "the tutorial's parts are plugged in by its tests",

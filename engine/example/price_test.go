@@ -16,6 +16,7 @@ import (
 	"drtmx/engine"
 	"drtmx/engine/example/array"
 	"drtmx/engine/example/counters"
+	"drtmx/engine/example/hashed"
 	"drtmx/engine/example/inplace"
 	"drtmx/engine/example/lamport"
 	"drtmx/engine/example/leased"
@@ -34,7 +35,7 @@ import (
 
 // One registration each.
 func init() {
-	experiment.Plug(txn.Kinds{serial.Kind, inplace.Kind, prepared.Kind, leased.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, timestamp.Kinds{lamport.Kind}, replication.Kinds{tally})
+	experiment.Plug(txn.Kinds{serial.Kind, inplace.Kind, prepared.Kind, leased.Kind}, store.Kinds{array.Kind, hashed.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, timestamp.Kinds{lamport.Kind}, replication.Kinds{tally})
 }
 
 func run(t *testing.T, set experiment.Knobs) *result.Result {
@@ -156,10 +157,16 @@ func TestSchemesAreShort(t *testing.T) {
 // protocols, and one whose records come and go is told why it cannot.
 func TestShippedWorkloadOnThePluggedStore(t *testing.T) {
 	for _, cc := range []string{"occ", "nowait"} {
-		for _, store := range []string{"array", "drtm-kv"} {
+		for _, store := range []string{"array", "hashed", "drtm-kv"} {
 			if r := run(t, experiment.Knobs{"workload": "ycsb", "workload.keys": 3000, "cc": cc, "store.unordered": store}); !r.Checks.Passed() || r.Checks.Transactions == 0 {
 				t.Errorf("%s on %s: %s", cc, store, r)
 			}
+		}
+	}
+	// Records come and go where the store has a half for that, with copies on backups.
+	for _, cc := range []string{"occ", "nowait", "2pl"} {
+		if r := run(t, experiment.Knobs{"workload": "churn", "cc": cc, "store.unordered": "hashed"}); !r.Checks.Passed() || r.Checks.Transactions == 0 {
+			t.Errorf("churn, %s: %s", cc, r)
 		}
 	}
 	spec, err := experiment.Spec{Workload: "churn"}.With(experiment.Knobs{"store.unordered": "array"})

@@ -76,6 +76,9 @@ func (k kind) bucket() *bucket {
 func (kind) Name() string { return "drtm-kv" }
 func (kind) Doc() string  { return "cluster-chained hash tables with location caches (DrTM-KV)" }
 
+// Halves is the one of servers.
+func (kind) Halves() store.Halves { return store.Served }
+
 // Make is NewTable.
 func (k kind) Make(cl *r2.Cluster, s Spec, l record.Layout, p Placement) (store.Table, error) {
 	return k.newTable(cl, l, s, p)

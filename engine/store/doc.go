@@ -7,7 +7,10 @@
 // A record is a row in the registered memory of its primary: the header of the concurrency
 // control (record.Layout), then the value. The table finds the row of a key, by one-sided READs
 // from another machine (Search) or on the CPU of the primary (LookupLocal), and says where the
-// copies on the backups are. It never looks at the header but for the stamp's incarnation.
+// copies on the backups are. Whether a row is free, live or stale it asks the layout.
+//
+// Records come and go by one of two halves, or both (Kind.Halves): on the CPU of their server, where others ask by RPC
+// (Table.Insert, Remove and Free), or by one-sided requests of any machine (Claimed), also where servers have no CPU.
 //
 // A location may be remembered, in a Cache or in a transaction. The row tells whether it still
 // holds the record: see Location.Stale.

@@ -31,7 +31,7 @@ func (ks Kinds) Rows(load testbed.LoadOf) []knob.Row {
 		if names[i] = k.Name(); i > 0 {
 			docs += "; "
 		}
-		docs += names[i] + " = " + k.Doc()
+		docs += names[i] + " = " + k.Doc() + "; records come and go " + k.Halves().String()
 	}
 	which := knob.Row{Knob: knob.Knob{Name: UnorderedKnob, Kind: knob.Choice, Default: names[0], Choices: names, Label: "Unordered store", Section: "4.3", Group: knob.Store,
 		Doc: "What finds the records of a key: " + docs + "."}, Alias: "store", Inactive: func(v knob.Values) string { return load(v).NoTransactions() }}

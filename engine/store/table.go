@@ -1,6 +1,8 @@
 package store
 
 import (
+	"fmt"
+
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -17,6 +19,29 @@ type Kind interface {
 	Caches(cl *r2.Cluster, tables []Table, bytes, seed uint64) (Caches, error)
 	// Needs is what it needs of memory.
 	Needs() Memory
+	// Halves are the ways in which records come and go.
+	Halves() Halves
+}
+
+// Halves are who inserts and removes records.
+type Halves uint8
+
+const (
+	Served   Halves = 1 << iota // the CPU of a record's server, which others ask by RPC: Table.Insert, Remove and Free
+	OneSided                    // any machine, by requests that no CPU serves: tables are Claimed
+)
+
+// String names them.
+func (h Halves) String() string {
+	switch h {
+	case Served:
+		return "by RPC"
+	case OneSided:
+		return "one-sided"
+	case Served | OneSided:
+		return "by RPC or one-sided"
+	}
+	return "never"
 }
 
 // Memory are bytes beside the rows.
@@ -184,6 +209,23 @@ type Table interface {
 	Audit(bad func(text string))
 	// Lines names the memory that accesses to a record go through, for caches that start warm.
 	Lines(key uint64, f func(machine int, a r2.Addr, n int))
+}
+
+// CheckOn refuses a table whose records come and go on a machine that has no threads, which the kind's halves need.
+func (h Halves) CheckOn(s Spec, machine, threads int) error {
+	if s.Fixed || threads > 0 || h&OneSided != 0 {
+		return nil
+	}
+	return fmt.Errorf("table %s: its records come and go, and machine %d has no threads; tables of the store change %v: use a store with a one-sided half, or a Fixed table", s.Name, machine, h)
+}
+
+// Claimed is a Table with a one-sided half. Locate finds its records.
+type Claimed interface {
+	Table
+	// Claim is Table.Insert from any machine.
+	Claim(c *r2.Co, key uint64, own []byte, seen uint64) (Change, error)
+	// Release is Table.Remove and then Free from any machine.
+	Release(c *r2.Co, key uint64, at Ref) (Change, error)
 }
 
 // Mirrored is a Table whose clients know where backups have rows, and may write them.

@@ -183,6 +183,11 @@ func (db *DB) AddTable(spec store.Spec, p store.Partition) (store.Table, error) 
 	if p.Servers() != db.servers {
 		return nil, fmt.Errorf("table %s: partitioned over %d servers, there are %d", spec.Name, p.Servers(), db.servers)
 	}
+	for m := range db.servers {
+		if err := db.opt.Store.Halves().CheckOn(spec, m, db.cl.Threads(m)); err != nil {
+			return nil, err
+		}
+	}
 	made, err := db.opt.Store.Make(db.cl, spec, db.protocol.Layout(), store.Placement{Partition: p, Replicas: db.common.Replicas, Members: db.opt.Members})
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)

@@ -13,6 +13,9 @@ func (kind) Caches(*r2.Cluster, []store.Table, uint64, uint64) (store.Caches, er
 // Needs nothing: a row has no index and no cache entry.
 func (kind) Needs() store.Memory { return store.Memory{} }
 
+// Halves has none: records are there from the start.
+func (kind) Halves() store.Halves { return 0 }
+
 type caches struct{}
 
 func (caches) Of(int) store.Cache     { return computed{} }
