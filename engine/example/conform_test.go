@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"drtmx/engine/example/inplace"
+	"drtmx/engine/example/leased"
+	"drtmx/engine/example/prepared"
 	"drtmx/engine/example/serial"
 	"drtmx/engine/protocol/protocoltest"
 )
@@ -12,4 +14,6 @@ import (
 func TestConforms(t *testing.T) {
 	t.Run("serial", func(t *testing.T) { protocoltest.Conform(t, serial.Kind, protocoltest.Fixed, protocoltest.OneSided) })
 	t.Run("inplace", func(t *testing.T) { protocoltest.Conform(t, inplace.Kind, protocoltest.Fixed, protocoltest.OneSided) })
+	t.Run("leased", func(t *testing.T) { protocoltest.Conform(t, leased.Kind, protocoltest.Fixed, protocoltest.OneSided) })
+	t.Run("prepared", func(t *testing.T) { protocoltest.Conform(t, prepared.Kind, protocoltest.Fixed) })
 }

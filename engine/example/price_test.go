@@ -60,7 +60,7 @@ func run(t *testing.T, set experiment.Knobs) *result.Result {
 // gauges.
 func TestPartsPlugIn(t *testing.T) {
 	for _, cc := range []string{"occ", "serial", "prepared", "leased"} {
-		r := run(t, experiment.Knobs{"cc": cc, "leased.lease_ns": "10us"})
+		r := run(t, experiment.Knobs{"cc": cc, "workload.counters": 400, "duration_ns": "8ms"})
 		if !r.Checks.Passed() || r.Checks.Transactions == 0 || !r.Checks.Invariants["counters.sum"] {
 			t.Errorf("%s: %s", cc, r)
 		}
@@ -110,7 +110,7 @@ func TestLogsAreAllowedByProtocols(t *testing.T) {
 		}
 	}
 	for _, cc := range []string{"occ", "2pl"} {
-		if r := run(t, experiment.Knobs{"cc": cc, "log.scheme": "none", "replicas": 1, "workload.counters": 400}); !r.Checks.Passed() || !r.Checks.Invariants["counters.sum"] || r.Parts["log"] != nil {
+		if r := run(t, experiment.Knobs{"cc": cc, "log.scheme": "none", "replicas": 1, "workload.counters": 400, "duration_ns": "8ms"}); !r.Checks.Passed() || !r.Checks.Invariants["counters.sum"] || r.Parts["log"] != nil {
 			t.Errorf("%s without logs: %v\n%s", cc, r.Parts["log"], r)
 		}
 	}

@@ -3,13 +3,12 @@
 // and changes nothing; else it takes one by CAS. Nothing has to be released: leases end by themselves. A writer waits for the end of a
 // lease, and locks by CAS. At the end of a transaction all of its leases must still hold, at one moment while all its locks are held.
 //
-// Every request is one-sided. Clocks are those of the simulation: they agree.
-//
-// Left out: clocks that differ, hardware transactional memory for local records, inserts and deletes.
+// Every request is one-sided. Left out: clocks that differ, hardware transactional memory for local records, inserts and deletes.
 package leased
 
 import (
 	"fmt"
+	"slices"
 
 	"drtmx/engine/coordinator"
 	"drtmx/engine/history"
@@ -28,8 +27,8 @@ var Kind = txn.Kind{
 	Doc:   "write locks and leases of readers in one word, by CAS",
 	Claim: history.StrictSerializable,
 	Rows: func(testbed.LoadOf) []knob.Row {
-		return []knob.Row{{Knob: knob.Knob{Name: "leased.lease_ns", Kind: knob.Duration, Default: 100_000, Min: 1_000, Max: 10_000_000, Unit: "ns", Label: "Lease", Group: knob.Phases, Live: true,
-			Doc: "How long readers may read what one of them has leased. Writers wait so long at most; a transaction that takes longer leases again."}}}
+		return []knob.Row{{Knob: knob.Knob{Name: "leased.lease_ns", Kind: knob.Duration, Default: 400_000, Min: 200_000, Max: 10_000_000, Unit: "ns", Label: "Lease", Group: knob.Phases, Live: true,
+			Doc: "How long readers may read what one of them has leased. Writers wait so long at most. All that a transaction reads must be leased at one moment: with less than 200us some could never be."}}}
 	},
 	Has:   []txn.Feature{txn.HasLog, txn.HasAborts},
 	Logs:  []string{"redo", "none"},
@@ -45,7 +44,6 @@ type Config struct {
 	LeaseNS int64
 }
 
-// protocol is the protocol on one database.
 type protocol struct {
 	coordinator.Protocol
 	coordinator.Configured[Config, Config]
@@ -58,14 +56,11 @@ var layout = record.MustLayout(record.Options{Step: 2}, record.Word{Name: "state
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	p := &protocol{Protocol: coordinator.Open(db, layout)}
 	var err error
-	if p.Configured, err = coordinator.Configure(c, p.fill); err == nil {
+	if p.Configured, err = coordinator.Configure(c, func(c Config) (*Config, error) { return &c, p.KeepReplicas(&c.Settings) }); err == nil {
 		err = p.OpenLog(c.Replicas)
 	}
 	return p, err
 }
-
-// fill checks what all protocols have.
-func (p *protocol) fill(c Config) (*Config, error) { return &c, p.KeepReplicas(&c.Settings) }
 
 // word is the state of a record: bit 0 says that it is locked, the next 8 are the machine that has locked it, and the other 55 the end of
 // its lease, in ns.
@@ -86,7 +81,8 @@ func (p *protocol) Locked(row []byte) (string, bool) {
 // session runs the transactions of a coroutine.
 type session struct {
 	coordinator.Session[access, *access]
-	p *protocol
+	p     *protocol
+	wrote []uint64 // names of records that the transaction has written in some attempt
 }
 
 type access struct {
@@ -96,13 +92,17 @@ type access struct {
 	locked bool
 }
 
-func (a *access) leased() bool { return a.State == txn.Fetched && !a.locked && !a.Table.Constant }
-
 func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	return &session{Session: coordinator.OpenSession[access](&p.Protocol, tx), p: p}
 }
 
-func (s *session) Begin(bool)        { s.Reset(s.p.Cfg.Reclaim) }
+// Begin begins an attempt.
+func (s *session) Begin(first bool) {
+	if s.Reset(s.p.Cfg.Reclaim); first {
+		s.wrote = s.wrote[:0]
+	}
+}
+
 func (s *session) Eager(bool) bool   { return false }
 func (s *session) Start(*txn.Access) {}
 func (s *session) now() int64        { return s.C.Now() / r2.Nanosecond }
@@ -121,7 +121,7 @@ func (s *session) Fetch(first int, _ bool) error {
 			a.State = txn.Missing
 			continue
 		}
-		row, err := s.hold(a, a.ToWrite)
+		row, err := s.hold(a, a.ToWrite || slices.Contains(s.wrote, a.Name())) // a lease would be in the transaction's own way
 		if err != nil {
 			return err
 		}
@@ -136,9 +136,8 @@ func (s *session) hold(a *access, write bool) (row []byte, err error) {
 	if row, err = s.read(a); err != nil {
 		return nil, err
 	}
-	length := s.p.Cfg.LeaseNS
-	left, to := a.word.left(s.now()), lease(s.now()+length)
-	if !write && left > length/2 {
+	left, to := a.word.left(s.now()), lease(s.now()+s.p.Cfg.LeaseNS)
+	if !write && left > s.p.Cfg.LeaseNS/2 {
 		return row, nil // the lease of another reader is good for this one too
 	}
 	if write {
@@ -178,9 +177,9 @@ func (s *session) read(a *access) (row []byte, err error) {
 		return nil, s.Tx.Fail(err)
 	}
 	if a.word = wordOf(b.B); a.word.held() && !a.locked {
-		return nil, s.Conflict(&a.Access)
+		err = s.Conflict(&a.Access)
 	}
-	return b.B, nil
+	return b.B, err
 }
 
 // Write locks a record that the attempt has read under a lease.
@@ -189,21 +188,23 @@ func (s *session) Write(x *txn.Access) error {
 	if err := (coordinator.UpdatesOnly{}).Write(x); err != nil || a.locked {
 		return err
 	}
+	s.wrote = append(s.wrote, a.Name())
 	return s.keep(a, true)
 }
 
-// Validate renews the leases that have ended meanwhile, and says that all hold at one moment.
+// Validate renews the leases that have ended meanwhile, and then says whether all hold at one moment.
 func (s *session) Validate() error {
-	for _, a := range s.Set {
-		if a.leased() && a.word.left(s.now()) <= 0 {
+	for _, again := range []bool{true, false} {
+		for _, a := range s.Set {
+			if a.State != txn.Fetched || a.locked || a.Table.Constant || a.word.left(s.now()) > 0 {
+				continue
+			}
+			if !again {
+				return s.Conflict(&a.Access)
+			}
 			if err := s.keep(a, false); err != nil {
 				return err
 			}
-		}
-	}
-	for _, a := range s.Set {
-		if a.leased() && a.word.left(s.now()) <= 0 {
-			return s.Conflict(&a.Access)
 		}
 	}
 	return nil
