@@ -15,6 +15,8 @@
 // The end of an attempt (session.go, protocol.go): log, decide, write back, reclaim. What cannot be written back after the decision fails
 // the run.
 //
+// Configurations (configured.go): the one in force, and how another one takes its place while transactions run.
+//
 // Stamps (stamp.go): how an attempt gets a timestamp from a scheme where records have versions, and gives it back.
 //
 // States (table.go): a word per transaction, running, committed or aborted, in registered memory of the machine that runs it: others

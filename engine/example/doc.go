@@ -4,6 +4,9 @@
 // gauges, results, and run under the checkers. The test of this package holds that price.
 //
 //   - serial is a protocol: one lock for the whole cluster.
+//   - inplace is a protocol on memory nodes: locks by CAS, undo logs, every request one-sided.
+//   - prepared is a protocol with two-phase commit over RPC.
+//   - leased is a protocol whose lock word has leases of readers too.
 //   - array is a store: the row of a key is computed, not looked up.
 //   - hashed is a store whose records come and go, by one-sided requests or by RPC.
 //   - sorted is an ordered key-value store: a sorted array behind RPCs.
