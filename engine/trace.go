@@ -287,7 +287,7 @@ func (t *tracer) done(machine, thread int, o *txn.Outcome, queued r2.Time) {
 		return
 	}
 	f.before = append(f.before, x)
-	x.out, x.queued, x.machine, x.thread, x.ended = *o, queued, machine, thread, true
+	x.out, x.queued, x.machine, x.thread, x.ended = o.Clone(), queued, machine, thread, true
 	t.ended++
 }
 

@@ -29,6 +29,13 @@ func TestTraceShowsTransactions(t *testing.T) {
 			if x.Type == "" || x.Attempts < 1 || len(x.Phases) == 0 {
 				t.Errorf("%+v", x)
 			}
+			waited := 0.0
+			for _, w := range x.Waits {
+				waited += w.NS
+			}
+			if math.Abs(waited-(x.EndNS-x.BeginNS)) > 0.01*waited {
+				t.Errorf("%s: the waits of transaction %d add up to %g of %g ns", preset, i, waited, x.EndNS-x.BeginNS)
+			}
 			at := x.BeginNS
 			for _, p := range x.Phases {
 				if p.BeginNS != at && p.BeginNS < at || p.EndNS <= p.BeginNS {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
@@ -39,6 +40,13 @@ type Outcome struct {
 // NewOutcome has room for the phases that are known.
 func NewOutcome() Outcome {
 	return Outcome{Breakdown: metrics.NewBreakdown(), RoundTrips: metrics.ForPhases[uint32]()}
+}
+
+// Clone is an outcome that stays as it is when the next transaction ends.
+func (o *Outcome) Clone() Outcome {
+	x := *o
+	x.Breakdown, x.RoundTrips = slices.Clone(o.Breakdown), slices.Clone(o.RoundTrips)
+	return x
 }
 
 // clear empties the breakdown: it is large, so only what was used.

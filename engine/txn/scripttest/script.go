@@ -277,7 +277,7 @@ func (s *script) run(d sim.Time) {
 func (s *script) ended(m, thread int, o *txn.Outcome) {
 	for _, a := range s.seats {
 		if a.co == o.Co {
-			a.out = *o
+			a.out = o.Clone()
 		}
 	}
 }
