@@ -24,7 +24,7 @@ const library = new Promise((done) => {
 export class Charts {
   constructor(onMark, onTheme) {
     Object.assign(this, { onMark, onTheme, span: null, after: null, zooms: [], dirty: true, busy: true, sys: "a", window: () => 0 });
-    this.probe = new Probe({ zoom: (from, to) => this.zoom(from, to), back: () => this.back(), released: () => this.now() });
+    this.probe = new Probe({ zoom: (from, to) => this.zoom(from, to), span: () => this.span?.map((ns) => ns / 1e6), back: () => this.back(), released: () => this.now() });
     library.then(() => this.begin());
     setInterval(() => this.tick(), 330);
     $("range").onchange = () => this.look(null);

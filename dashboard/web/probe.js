@@ -153,7 +153,7 @@ export class Probe {
       if (!marked) { this.from = { a, x: this.pixel(a, now), caught: true }; say("one end of the span"); this.show(); }
       else { const at = this.time(a, marked.x); this.from = null; if (Math.abs(this.pixel(a, now) - marked.x) >= least) this.zoom(a, at, now); this.on.released(); }
     } else if (k.key === "+" || k.key === "=") {
-      const [lo, hi] = [this.time(a, f.left), this.time(a, f.right)], at = this.over ? now : (lo + hi) / 2, quarter = (hi - lo) / 4;
+      const [lo, hi] = this.on.span() || [this.time(a, f.left), this.time(a, f.right)], at = this.over ? now : (lo + hi) / 2, quarter = (hi - lo) / 4;
       this.zoom(a, Math.max(lo, at - quarter), Math.min(hi, at + quarter));
     } else if (k.key === "-") this.on.back();
     else return;
