@@ -7,9 +7,9 @@ package serial
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
-	"drtmx/engine/coordinator"
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
@@ -93,7 +93,6 @@ func (p *protocol) Gauges(r *metrics.Readings)     { r.Add(lockTaken, float64(p.
 
 // session runs the transactions of a coroutine.
 type session struct {
-	coordinator.UpdatesOnly
 	p   *protocol
 	tx  *txn.Tx
 	c   *r2.Co
@@ -141,6 +140,14 @@ func (s *session) Eager(bool) bool   { return false }
 func (s *session) Start(*txn.Access) {}
 func (s *session) Validate() error   { return nil }
 func (s *session) Abandon()          { s.end() }
+
+// Write refuses what the protocol cannot do.
+func (s *session) Write(a *txn.Access) error {
+	if a.NewRow || a.Delete {
+		return errors.New("the serial protocol neither inserts nor deletes")
+	}
+	return nil
+}
 
 // Fetch reads records.
 func (s *session) Fetch(first int, _ bool) error {
