@@ -71,7 +71,7 @@ func TestForgetfulIndexes(t *testing.T) {
 // TestTPCOnXStore: TPC-C and TPC-E with their indexes in XStore pass the checker and their own checks with every preset and with
 // no-wait locking, whatever clients cache, under contention, with torn reads and lost datagrams, on servers and from elsewhere.
 func TestTPCOnXStore(t *testing.T) {
-	commits := workloadtest.Effort(uint64(500), 300)
+	commits := uint64(500)
 	if testing.Short() {
 		commits = 60
 	}
