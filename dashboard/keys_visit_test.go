@@ -38,6 +38,18 @@ func TestFocusStays(t *testing.T) {
 		t.Errorf("the focus moved from Show to %q", at)
 	}
 
+	// A panel that has nothing to show for a while is as open as it was.
+	b.act(`const { Panels } = await import("/panels.js"), panels = new Panels({ shown() {} }), part = { part: "probe", title: "Probe", charts: [], facts: [], done: 1 };
+		panels.draw([part]);
+		document.getElementById("panel-probe").open = true;
+		panels.draw([]);
+		panels.draw([part]);
+		window.stillOpen = document.getElementById("panel-probe").open;
+		panels.draw([])`)
+	if !eval[bool](b, `window.stillOpen`) {
+		t.Error("a panel has closed by itself")
+	}
+
 	const step = `document.querySelector("#steps li button.go")`
 	b.enter(step)
 	b.until("the step is taken", step+`.textContent === "Take it back"`)

@@ -4,7 +4,7 @@ import { $, call, el, keyed, say } from "./kit.js";
 // a change, its sentence stands on the strip too, beside the knobs.
 export class Panels {
   constructor(on) {
-    Object.assign(this, { on, sys: "a", dirty: false, busy: false, was: "" });
+    Object.assign(this, { on, sys: "a", dirty: false, busy: false, was: "", opened: new Map() });
     setInterval(() => this.tick(), 330);
     document.addEventListener("visibilitychange", () => this.stale());
   }
@@ -20,7 +20,10 @@ export class Panels {
   }
   draw(all) {
     const have = [...$("panels").children].map((e) => e.dataset.part).join();
-    for (const e of [...$("panels").children]) if (!all.some((p) => p.part === e.dataset.part)) e.remove();
+    for (const e of [...$("panels").children]) if (!all.some((p) => p.part === e.dataset.part)) { // for now: as when a change leaves a window without reads
+      this.opened.set(e.dataset.part, e.open);
+      e.remove();
+    }
     all.forEach((p, i) => {
       let box = $(`panel-${p.part}`);
       if (!box) $("panels").insertBefore(box = this.box(p), $("panels").children[i] || null);
@@ -36,7 +39,7 @@ export class Panels {
       p.doc && el("p", { class: "hint" }, p.doc),
       el("p", { class: "says" }, el("span", {}), " ", el("progress", { "aria-label": "share that is done" })),
       el("p", { class: "hint why" }), el("dl", { class: "facts" }), ...charts);
-    box.open = !!p.open;
+    box.open = this.opened.get(p.part) ?? !!p.open;
     box.ontoggle = () => this.on.shown();
     return box;
   }
