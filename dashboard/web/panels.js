@@ -20,7 +20,8 @@ export class Panels {
   }
   draw(all) {
     const have = [...$("panels").children].map((e) => e.dataset.part).join();
-    for (const e of [...$("panels").children]) if (!all.some((p) => p.part === e.dataset.part)) { // for now: as when a change leaves a window without reads
+    // A change of a knob may leave a window in which a part has nothing to show: it comes back as open as it was.
+    for (const e of [...$("panels").children]) if (!all.some((p) => p.part === e.dataset.part)) {
       this.opened.set(e.dataset.part, e.open);
       e.remove();
     }
