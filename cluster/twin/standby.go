@@ -129,9 +129,9 @@ func NewStandby(host Host, spare *Spare, o Options) *Standby {
 func (s *Standby) Switch(on bool) {
 	s.mu.Lock()
 	s.on, s.broken = on, ""
+	s.announced, s.announcedAt = Twin{}, time.Time{} // it is announced at once, and what follows is compared with that
 	s.mu.Unlock()
 	s.tick(time.Now())
-	s.host.Announce()
 }
 
 // Now is how the twin is, nil while no page is open.
