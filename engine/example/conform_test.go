@@ -12,8 +12,8 @@ import (
 
 // A protocol that is plugged in is held by the suite that holds those of drtmx: one call each.
 func TestConforms(t *testing.T) {
-	t.Run("serial", func(t *testing.T) { protocoltest.Conform(t, serial.Kind, protocoltest.Fixed, protocoltest.OneSided) })
-	t.Run("inplace", func(t *testing.T) { protocoltest.Conform(t, inplace.Kind, protocoltest.Fixed, protocoltest.OneSided) })
-	t.Run("leased", func(t *testing.T) { protocoltest.Conform(t, leased.Kind, protocoltest.Fixed, protocoltest.OneSided) })
-	t.Run("prepared", func(t *testing.T) { protocoltest.Conform(t, prepared.Kind, protocoltest.Fixed) })
+	t.Run("serial", func(t *testing.T) { protocoltest.Conform(t, serial.Kind) })
+	t.Run("inplace", func(t *testing.T) { protocoltest.Conform(t, inplace.Kind) })
+	t.Run("leased", func(t *testing.T) { protocoltest.Conform(t, leased.Kind) })
+	t.Run("prepared", func(t *testing.T) { protocoltest.Conform(t, prepared.Kind) })
 }

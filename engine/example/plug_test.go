@@ -117,3 +117,32 @@ func TestPlugAgain(t *testing.T) {
 		t.Errorf("reset: %v", err)
 	}
 }
+
+// What a workload or a profile needs and the protocol lacks is refused before anything starts.
+func TestProtocolsSayWhatTheyLack(t *testing.T) {
+	for _, x := range []struct {
+		set  experiment.Knobs
+		want string
+	}{
+		{experiment.Knobs{"cc": "inplace", "workload": "churn"}, "workload = churn: its transactions insert or delete records, and those of cc=inplace cannot; use a workload whose records stay, as smallbank, or cc=occ or nowait or rc or 2pl or rococo"},
+		{experiment.Knobs{"cc": "serial", "workload": "tpcc", "replicas": 1}, "workload = tpcc: "},
+		{experiment.Knobs{"cc": "leased", "workload": "script", "workload.script": "r1; i9"}, "workload = script: "},
+		{experiment.Knobs{"cc": "leased", "workload": "script", "workload.script": "r1; w9"}, ""},
+		{experiment.Knobs{"cc": "prepared", "workload": "tpce"}, "workload = tpce: "},
+		{experiment.Knobs{"cc": "prepared", "workload": "tpce-cp"}, ""},
+		{experiment.Knobs{"cc": "occ", "workload": "churn"}, ""},
+		{experiment.Knobs{"cc": "inplace", "profile": "aws"}, "profile = aws: the NICs of profile aws have no RDMA, and cc=inplace needs one-sided verbs; set profile=val, or cc=occ or nowait or rc or 2pl or rococo or prepared"},
+		{experiment.Knobs{"cc": "serial", "profile": "vale"}, "profile = vale: "},
+		{experiment.Knobs{"cc": "prepared", "profile": "aws"}, ""},
+		{experiment.Knobs{"cc": "2pl", "profile": "vale"}, ""},
+		{experiment.Knobs{"cc": "inplace", "workload": "micro-rpc", "profile": "aws"}, ""}, // no transactions
+	} {
+		spec, err := experiment.Spec{Workload: "smallbank"}.With(x.set)
+		if err == nil {
+			_, err = experiment.Resolve(spec)
+		}
+		if (err == nil) != (x.want == "") || err != nil && (!experiment.IsSpecError(err) || !strings.Contains(err.Error(), x.want) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%v: %v, want %q", x.set, err, x.want)
+		}
+	}
+}

@@ -11,6 +11,8 @@ type Load struct {
 	Pieces       bool // its read-write transactions are pieces too, see txn.Op
 	Ordered      bool // its requests, which are no transactions, go to an ordered key-value store
 
+	// Inserts says whether transactions insert or delete records. nil: none does.
+	Inserts func(v knob.Values) bool
 	// Unpieced says what the values ask of transactions that is no piece, although Pieces; "": nothing. nil: never anything.
 	Unpieced func(v knob.Values) string
 	// LocalLocks says how many of a hundred locks are of records on the machine that locks them. nil: only
@@ -25,6 +27,9 @@ type Load struct {
 	// nil: they never do.
 	IgnoresAborts func(v knob.Values) bool
 }
+
+// Always is Inserts of a workload whose records come and go under all values.
+func Always(knob.Values) bool { return true }
 
 // LongestKey is KeyBytes, of any load.
 func (l *Load) LongestKey(v knob.Values) int {

@@ -21,7 +21,7 @@ type Kind struct {
 	ClaimOf func(v knob.Values) audit.Claim
 
 	// Rows are its own knobs; nil: it has none. Of those that are shared it uses the ones that need no more than it Has, see
-	// knob.Row.Needs. What is neither is said to have no effect under it.
+	// knob.Row.Needs. What is neither is said to have no effect under it. Workloads and profiles that need what it lacks are refused.
 	Rows func(load testbed.LoadOf) []knob.Row
 	Has  []Feature
 	// Rules are what may not be set together under it.

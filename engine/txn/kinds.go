@@ -83,7 +83,7 @@ func (ks Kinds) Rows(load testbed.LoadOf, log func(v knob.Values) replication.Ki
 // having are the protocols that have what a knob needs.
 func (ks Kinds) having(feature string) (names []string) {
 	for i := range ks {
-		if slices.Contains(ks[i].Has, Feature(feature)) {
+		if ks[i].HasFeature(Feature(feature)) {
 			names = append(names, ks[i].Name)
 		}
 	}
@@ -107,9 +107,13 @@ func (ks Kinds) adopt(r *knob.Row, load testbed.LoadOf, users []string) {
 	}
 }
 
-// Valid reports the first rule of the protocol that is broken.
+// Valid reports the first rule of the protocol that is broken, and first what the system needs and it lacks.
 func (ks Kinds) Valid(v knob.Values, load *testbed.Load) error {
-	for _, rule := range ks.Of(v).Rules {
+	k := ks.Of(v)
+	if err := ks.fits(k, v, load); err != nil {
+		return err
+	}
+	for _, rule := range k.Rules {
 		if err := rule(v, load); err != nil {
 			return err
 		}

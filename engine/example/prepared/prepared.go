@@ -28,7 +28,7 @@ var Kind = txn.Kind{
 	Doc:   "two-phase commit: participants lock and compare when they prepare",
 	Claim: history.StrictSerializable,
 	Rows:  func(testbed.LoadOf) []knob.Row { return nil },
-	Has:   []txn.Feature{txn.HasLog, txn.HasAborts},
+	Has:   []txn.Feature{txn.HasLog, txn.HasAborts, txn.HasTwoSided},
 	Logs:  []string{"redo", "none"},
 	Rules: []func(knob.Values, *testbed.Load) error{txn.ValidReplicas, txn.ValidBackoff},
 	Config: func(v knob.Values, _ *testbed.Load, _ txn.Seen) txn.Config {

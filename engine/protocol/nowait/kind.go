@@ -17,7 +17,7 @@ var Kind = txn.Kind{
 	Claim: history.StrictSerializable,
 	Rows:  rows,
 	Logs:  []string{"redo", "none"},
-	Has:   append(coordinator.HasPhases(Phases, true), txn.HasLog, txn.HasLocations, txn.HasAnnounced, txn.HasAborts, txn.HasProgram),
+	Has:   append(coordinator.HasPhases(Phases, true), txn.HasLog, txn.HasLocations, txn.HasAnnounced, txn.HasAborts, txn.HasProgram, txn.HasInserts, txn.HasTwoSided),
 	Rules: []func(knob.Values, *testbed.Load) error{txn.ValidReplicas, txn.ValidBackoff, valid},
 	Config: func(v knob.Values, load *testbed.Load, _ txn.Seen) txn.Config {
 		return configOf(v, load)

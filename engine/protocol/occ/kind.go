@@ -52,7 +52,7 @@ var Kind = txn.Kind{
 
 // features are what it has whose phases these are.
 func features(phases []Phase) []txn.Feature {
-	return append(coordinator.HasPhases(phases, true), txn.HasLog, txn.HasLocations, txn.HasAnnounced, txn.HasAborts, txn.HasProgram, hasMessages)
+	return append(coordinator.HasPhases(phases, true), txn.HasLog, txn.HasLocations, txn.HasAnnounced, txn.HasAborts, txn.HasProgram, txn.HasInserts, txn.HasTwoSided, hasMessages)
 }
 
 // configOf is what resolved values say.

@@ -42,13 +42,13 @@ func (s *suite) alone(t *testing.T) {
 		configs = append(configs, c.cfg)
 		t.Run("refuses", func(t *testing.T) { c.refuses(t) })
 		t.Run("sees", func(t *testing.T) { c.sees(t) })
-		t.Run("declared", func(t *testing.T) { c.declared(t, s.fixed) })
-		if !s.fixed {
+		t.Run("declared", func(t *testing.T) { c.declared(t, s.inserts) })
+		if s.inserts {
 			t.Run("comes", func(t *testing.T) { c.comes(t) })
 			t.Run("gap", func(t *testing.T) { c.gap(t) })
 		}
 	}
-	if !s.fixed {
+	if s.inserts {
 		t.Run("map", func(t *testing.T) {
 			txntest.AgainstMap(t, func(t *rapid.T) txn.Config { return rapid.SampledFrom(configs).Draw(t, "choices") })
 		})
@@ -167,7 +167,7 @@ func (c *single) sees(t *testing.T) {
 }
 
 // declared: what a table declares of its values is held to.
-func (c *single) declared(t *testing.T, fixed bool) {
+func (c *single) declared(t *testing.T, inserts bool) {
 	constant, partly := tens(), tens()
 	constant.Constant, partly.Mutable = true, 8
 	here, there := uint64(3), uint64(4) // of the own machine, and of another
@@ -222,7 +222,7 @@ func (c *single) declared(t *testing.T, fixed bool) {
 			}
 		}
 	})
-	if fixed {
+	if !inserts {
 		return
 	}
 	c.run(t, tens(), func(cl *txn.Client) {

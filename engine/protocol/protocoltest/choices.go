@@ -2,7 +2,6 @@ package protocoltest
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"drtmx/engine/experiment"
@@ -37,7 +36,7 @@ var numbers = map[string][]any{
 // choices are what to vary: where it runs, the timestamps, and the knobs that it has a use for.
 func (s *suite) choices(loads []load) []choice {
 	over := profiles
-	if s.oneSided {
+	if !s.kind.HasFeature(txn.HasTwoSided) {
 		over.values = over.values[:1]
 	}
 	all := []choice{{name: "load"}, deployments, over}
@@ -54,7 +53,7 @@ func (s *suite) choices(loads []load) []choice {
 	for _, r := range knob.Rows() {
 		own := own[r.Name] && r.Needs == ""
 		switch {
-		case !own && !slices.Contains(s.kind.Has, txn.Feature(r.Needs)) && !(s.kind.Snapshots && r.Group == knob.Timestamps), r.IsGroup(), r.Name == "ts.scheme", s.base[r.Name] != nil:
+		case !own && !s.kind.HasFeature(txn.Feature(r.Needs)) && !(s.kind.Snapshots && r.Group == knob.Timestamps), r.IsGroup(), r.Name == "ts.scheme", s.base[r.Name] != nil:
 			continue
 		}
 		if values := valuesOf(r, own); len(values) > 1 {

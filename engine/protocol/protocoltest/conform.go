@@ -21,31 +21,23 @@ import (
 	"drtmx/engine/workload/workloadtest"
 )
 
-// Limit is what a protocol leaves out by design, and its rules cannot say.
-type Limit int
-
-const (
-	Fixed    Limit = iota // it neither inserts nor deletes records
-	OneSided              // it needs NICs with RDMA
-)
-
 // suite is one protocol that is held to it.
 type suite struct {
-	kind     *txn.Kind
-	fixed    bool
-	oneSided bool
-	base     experiment.Knobs // of every system
-	free     bool             // bodies may do what they like, else they are in pieces
+	kind    *txn.Kind
+	inserts bool             // and deletes
+	base    experiment.Knobs // of every system
+	free    bool             // bodies may do what they like, else they are in pieces
 }
 
 // Conform holds a protocol of the list of parts, or one that is plugged in, to all that the package comment says.
-func Conform(t *testing.T, kind txn.Kind, limits ...Limit) {
-	s := &suite{kind: experiment.Protocols.Named(kind.Name), fixed: slices.Contains(limits, Fixed), oneSided: slices.Contains(limits, OneSided)}
+func Conform(t *testing.T, kind txn.Kind) {
+	s := &suite{kind: experiment.Protocols.Named(kind.Name)}
 	if s.kind == nil {
 		t.Fatalf("protocol %s is in no list of parts: plug it in first", kind.Name)
 	}
+	s.inserts = s.kind.HasFeature(txn.HasInserts)
 	s.base = experiment.Knobs{"cc": kind.Name, "check": "full", "cache.bytes": "1MB", "window_ns": "50us", "drain_ns": "500ms", "ts.gc_ns": "50us"}
-	if slices.Contains(s.kind.Has, txn.HasAborts) { // who reads a record and then writes it comes again and again where back-off is short
+	if s.kind.HasFeature(txn.HasAborts) { // who reads a record and then writes it comes again and again where back-off is short
 		s.base["txn.backoff_max_ns"] = "1ms"
 	}
 	s.waitLittle()
@@ -123,7 +115,7 @@ func (s *suite) runs(t *testing.T) {
 		})
 	}
 	t.Logf("%d systems of %d choices, %d transactions committed, %d attempts aborted", len(rows), len(all), commits, aborts)
-	if slices.Contains(s.kind.Has, txn.HasAborts) && aborts == 0 && !t.Failed() {
+	if s.kind.HasFeature(txn.HasAborts) && aborts == 0 && !t.Failed() {
 		t.Error("no attempt aborted: transactions did not meet")
 	}
 }

@@ -5,7 +5,7 @@
 //
 // The protocols of drtmx are held so by the test of this package, which goes through the list; one that is plugged in calls Conform itself.
 // What to vary follows from the registry: the protocol's own knobs, those that protocols share and that it has a use for, and those of
-// the timestamps that it hosts. What it cannot run is what its rules refuse. A failure prints a spec that `drtmx run` opens.
+// the timestamps that it hosts. What it cannot run is what it does not say in Has, and what its rules refuse. A failure prints a spec that `drtmx run` opens.
 //
 //   - runs: every two values of knobs, workloads, deployments and profiles meet in some run, under contention, with torn reads and
 //     one datagram in a hundred lost. Its checks must pass: the history is what the protocol claims, the workload's invariants hold, and at

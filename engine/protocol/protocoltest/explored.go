@@ -52,7 +52,7 @@ var snapshots = []script{
 func (s *suite) explored(t *testing.T) {
 	variants := s.variants()
 	for k, x := range scripts {
-		if x.coming && s.fixed || x.free && !s.free {
+		if x.coming && !s.inserts || x.free && !s.free {
 			continue
 		}
 		t.Run(x.name, func(t *testing.T) {
@@ -129,7 +129,7 @@ var (
 func (s *suite) alike(t *testing.T) {
 	clients := slices.Clone(apart)
 	for i := range clients {
-		if !s.fixed {
+		if s.inserts {
 			clients[i] += " | " + coming[i]
 		}
 	}

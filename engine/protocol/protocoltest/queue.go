@@ -16,7 +16,7 @@ import (
 // No shipped workload inserts into rows that are there from the start while others look at them.
 func init() {
 	experiment.Plug(nil, nil, nil, workload.Parts{{
-		Load: testbed.Load{Name: "queue", Transactions: true},
+		Load: testbed.Load{Name: "queue", Transactions: true, Inserts: testbed.Always},
 		Doc:  "inserts, and those who look out for them",
 		Footprint: func(v knob.Values) workload.Footprint {
 			return workload.Records{Count: 2 * queueRows, Bytes: 8, Fixed: true, Accessed: 3, Updated: 1.5}.Footprint(v)

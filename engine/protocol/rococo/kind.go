@@ -15,7 +15,7 @@ var Kind = txn.Kind{
 	Doc:       "transactions in pieces that servers reorder by a dependency graph instead of aborting them (Rococo)",
 	Claim:     history.StrictSerializable,
 	Rows:      func(testbed.LoadOf) []knob.Row { return []knob.Row{txn.HostRow()} },
-	Has:       []txn.Feature{txn.HasAborts, txn.HasProgram},
+	Has:       []txn.Feature{txn.HasAborts, txn.HasProgram, txn.HasInserts, txn.HasTwoSided},
 	Rules:     []func(knob.Values, *testbed.Load) error{txn.ValidBackoff, validPieces},
 	Config: func(v knob.Values, _ *testbed.Load, _ txn.Seen) txn.Config {
 		return Config{Settings: txn.SettingsOf(v), HostScale: txn.HostScale(v)}.withDefaults()

@@ -10,7 +10,7 @@ import (
 
 // Kinds is the workload in the list of parts.
 var Kinds = []workload.Kind{{
-	Load:     testbed.Load{Name: "churn", Transactions: true, ReadOnly: true, LocalLocks: workload.Anywhere},
+	Load:     testbed.Load{Name: "churn", Transactions: true, Inserts: testbed.Always, ReadOnly: true, LocalLocks: workload.Anywhere},
 	Doc:      "records that are inserted, deleted and inserted again",
 	Knobs:    []string{"workload.keys", "workload.value_bytes", "workload.scale"},
 	Defaults: map[string]any{"workload.keys": 4000, "workload.value_bytes": LeastBytes},

@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 
 	"drtmx/engine/knob"
 	"drtmx/engine/testbed"
@@ -10,7 +11,7 @@ import (
 
 // Kinds is the workload in the list of parts.
 var Kinds = []workload.Kind{{
-	Load: testbed.Load{Name: "script", Transactions: true, ReadOnly: true, Pieces: true, Unpieced: unpieced, LocalLocks: workload.Anywhere,
+	Load: testbed.Load{Name: "script", Transactions: true, ReadOnly: true, Pieces: true, Unpieced: unpieced, Inserts: func(v knob.Values) bool { return slices.ContainsFunc(clientsOf(v), grows) }, LocalLocks: workload.Anywhere,
 		IgnoresAborts: func(v knob.Values) bool { return v.Text("workload.variant") == "as-published" }},
 	Doc:      "a few written transactions, for drtmx explore",
 	Rows:     rows(),

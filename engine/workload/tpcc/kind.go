@@ -28,7 +28,7 @@ var mix = []workload.MixType{{Name: "new-order", Weight: 45}, {Name: "payment", 
 // Kinds are TPC-C and TPC-C/no in the list of parts.
 var Kinds = []workload.Kind{
 	{
-		Load:      testbed.Load{Name: "tpcc", Transactions: true, ReadOnly: true, Pieces: true, Indexes: true, LocalLocks: func(v knob.Values) int { return localLocks(v, false) }},
+		Load:      testbed.Load{Name: "tpcc", Transactions: true, Inserts: testbed.Always, ReadOnly: true, Pieces: true, Indexes: true, LocalLocks: func(v knob.Values) int { return localLocks(v, false) }},
 		Doc:       "TPC-C, its five transactions (section 4.3)",
 		Rows:      rows(),
 		Knobs:     append([]string{"workload.stock_districts", "workload.remote.order_line", "workload.remote.payment", remoteKnob}, newOrderKnobs...),
@@ -40,7 +40,7 @@ var Kinds = []workload.Kind{
 		Build:     func(v knob.Values) (workload.Bench, error) { return New(optionsOf(v, false)) },
 	},
 	{
-		Load: testbed.Load{Name: "tpcc-no", Transactions: true, Pieces: true, Indexes: true, LocalLocks: func(v knob.Values) int { return localLocks(v, true) },
+		Load: testbed.Load{Name: "tpcc-no", Transactions: true, Inserts: testbed.Always, Pieces: true, Indexes: true, LocalLocks: func(v knob.Values) int { return localLocks(v, true) },
 			IgnoresAborts: func(v knob.Values) bool { return v.Text("workload.variant") == "as-published" }},
 		Doc:       "TPC-C/no, new-order alone, every line from another warehouse (section 4.3)",
 		Knobs:     append([]string{"workload.variant"}, newOrderKnobs...),

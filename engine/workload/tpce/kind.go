@@ -23,7 +23,7 @@ var empty = []workload.Empty{
 // Kinds are TPC-E and its customer-position alone in the list of parts.
 var Kinds = []workload.Kind{
 	{
-		Load:     testbed.Load{Name: "tpce", Transactions: true, ReadOnly: true, Indexes: true},
+		Load:     testbed.Load{Name: "tpce", Transactions: true, Inserts: testbed.Always, ReadOnly: true, Indexes: true},
 		Doc:      "TPC-E, its ten transactions (section 4.3.5)",
 		Rows:     rows(),
 		Knobs:    append([]string{"workload.orders", "workload.rollbacks"}, positionKnobs...),
