@@ -91,6 +91,7 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"--sed", []string{"run", "--sed", "1"}},
 		{"one spec", []string{"run", "phases", "phases"}},
 		{"did you mean nodes", []string{"run", "--set", "node=3"}},
+		{"did you mean xstore.submodels", []string{"run", "--set", "models=3"}},
 		{"nodes = 1000", []string{"run", "--set", "nodes=1000"}},
 		{"threads = x", []string{"run", "--set", "threads=x"}},
 		{"preset", []string{"run", "--preset", "farms"}},
@@ -425,6 +426,11 @@ func TestRegistryIsPrinted(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	text := ok(t, "knobs")
+	for _, line := range strings.Split(text, "\n") {
+		if values, _, _ := strings.Cut(line, " (inactive"); strings.HasPrefix(line, "workload ") && (len(values) > 160 || !strings.Contains(line, "|…")) {
+			t.Errorf("a list of all workloads makes every line wide: %s", line)
+		}
+	}
 	for _, group := range []string{"HARDWARE", "WORKLOAD", "OPTIMISATIONS"} {
 		if n := strings.Count(text, "\n"+group+"\n"); n != 1 {
 			t.Errorf("%s comes %d times", group, n)

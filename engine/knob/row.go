@@ -161,8 +161,11 @@ func (r *Row) State(v Values) State {
 	return s
 }
 
-// Like guesses which knob of the list was meant by a name: ", did you mean ...?" or "".
-func Like(name string) string { return cmp.Or(DidYouMean(name, Names()), labelled(name)) }
+// Like guesses which knob of the list was meant by a name: ", did you mean ...?" or "". A word of a label is a better
+// sign than a name of which every third letter differs: models are sub-models and not nodes.
+func Like(name string) string {
+	return cmp.Or(within(max(1, len(name)/5), name, Names()), labelled(name), DidYouMean(name, Names()))
+}
 
 // Groups are the headings under which the page shows knobs: the floors that they act on.
 const (

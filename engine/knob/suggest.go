@@ -3,12 +3,16 @@ package knob
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // DidYouMean names the candidates that s is the beginning of, or the nearest one, or
 // those that begin as s does, or nothing when there are none of these.
-func DidYouMean(s string, candidates []string) string {
-	best, bestDist := "", len(s)/3+2
+func DidYouMean(s string, candidates []string) string { return within(len(s)/3+1, s, candidates) }
+
+// within is DidYouMean with the most letters that may differ.
+func within(most int, s string, candidates []string) string {
+	best, bestDist := "", most+1
 	low := strings.ToLower(s)
 	if len(s) > MaxText {
 		return ""
@@ -53,19 +57,19 @@ func TakenBy(value string) (text string) {
 // as nodes is labelled Machines.
 func labelled(word string) string {
 	stem := func(w string) string { return strings.TrimSuffix(strings.ToLower(w), "s") }
-	within := ""
+	inside := ""
 	for _, e := range Rows() {
-		for i, w := range strings.Fields(e.Label) {
+		for i, w := range strings.FieldsFunc(e.Label, func(r rune) bool { return !unicode.IsLetter(r) }) {
 			switch {
 			case stem(w) != stem(word):
 			case i == 0:
 				return ", did you mean " + e.Name + "?"
-			case within == "":
-				within = ", did you mean " + e.Name + "?"
+			case inside == "":
+				inside = ", did you mean " + e.Name + "?"
 			}
 		}
 	}
-	return within
+	return inside
 }
 
 // siblings names the candidates that begin with prefix, if they are many some of them.

@@ -57,7 +57,7 @@ func (ks Kinds) Rows(load testbed.LoadOf, log func(v knob.Values) replication.Ki
 		docs += map[bool]string{true: "; ", false: ""}[i > 0] + k.Name + " = " + k.Doc
 	}
 	cc := knob.Row{Knob: knob.Knob{Name: "cc", Kind: knob.Choice, Default: names[0], Choices: names, Label: "Concurrency control", Section: "4.1", Group: knob.Cluster,
-		Doc: "Concurrency control of read-write transactions: " + docs + "."}}
+		Doc: "Concurrency control of read-write transactions: " + docs + "."}, Alias: "protocol"}
 	replicas, store := Knobs(load, func(v knob.Values) string { return ks.Of(v).LooksUp(v, load(v)) }, log)
 	cluster = []knob.Row{cc, replicas}
 	seen := map[string]bool{}

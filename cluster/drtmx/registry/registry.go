@@ -108,7 +108,7 @@ func listKnobs(w io.Writer, ks []experiment.KnobState) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	before := ""
 	for _, k := range ks {
-		before = printKnob(t, k, before)
+		before = printKnob(t, k, shortRange(k), before)
 	}
 	return t.Flush()
 }
@@ -173,7 +173,7 @@ func printKnobs(w io.Writer, ks []experiment.KnobState) error {
 		before := ""
 		for _, k := range ks {
 			if k.Group == group {
-				before = printKnob(t, k, before)
+				before = printKnob(t, k, shortRange(k), before)
 			}
 		}
 	}
@@ -187,7 +187,7 @@ func printKnobs(w io.Writer, ks []experiment.KnobState) error {
 }
 
 // printKnob prints a knob's line and returns why it has no effect, which needs no saying where it was said before.
-func printKnob(w io.Writer, k experiment.KnobState, before string) (inactive string) {
+func printKnob(w io.Writer, k experiment.KnobState, values, before string) (inactive string) {
 	live := "reset"
 	if k.Live {
 		live = "live"
@@ -209,8 +209,18 @@ func printKnob(w io.Writer, k experiment.KnobState, before string) (inactive str
 	if k.Auto != nil {
 		note += " (" + k.Auto.Primitive + ": " + k.Auto.Because + ")"
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.Name, experiment.Format(k.Name, k.Value), k.Range(), live, note)
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.Name, experiment.Format(k.Name, k.Value), values, live, note)
 	return k.InactiveBecause
+}
+
+// shortRange is a knob's range as a column of a list has room for it: drtmx knobs KNOB has all choices.
+func shortRange(k experiment.KnobState) string {
+	const most = 44
+	r := k.Range()
+	if len(r) <= most || len(k.Choices) == 0 {
+		return r
+	}
+	return r[:strings.LastIndexByte(r[:most], '|')+1] + "…"
 }
 
 // chosen are the knobs of the given names.
@@ -230,7 +240,7 @@ func chosen(ks []experiment.KnobState, names []string) ([]experiment.KnobState, 
 func tellKnobs(w io.Writer, ks []experiment.KnobState) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.DiscardEmptyColumns)
 	for _, k := range ks {
-		printKnob(t, k, "")
+		printKnob(t, k, k.Range(), "")
 		fmt.Fprintf(t, "  %s\n  default %s", k.Doc, experiment.Format(k.Name, k.Default))
 		if k.Section != "" {
 			fmt.Fprintf(t, "; thesis %s", k.Section)
