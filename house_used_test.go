@@ -27,6 +27,7 @@ var usedElsewhere = map[string]string{
 	"engine/example/hashed.Kind":                "the tutorial's parts are plugged in by its tests",
 	"engine/example/inplace.Kind":               "the tutorial's parts are plugged in by its tests",
 	"engine/example/leased.Kind":                "the tutorial's parts are plugged in by its tests",
+	"engine/example/ordered.Kind":               "the tutorial's parts are plugged in by its tests",
 	"engine/example/prepared.Kind":              "the tutorial's parts are plugged in by its tests",
 	"engine/example/lamport.Kind":               "the tutorial's parts are plugged in by its tests",
 	"engine/example/serial.Kind":                "the tutorial's parts are plugged in by its tests",

@@ -7,6 +7,7 @@
 //   - inplace is a protocol on memory nodes: locks by CAS, undo logs, every request one-sided.
 //   - prepared is a protocol with two-phase commit over RPC.
 //   - leased is a protocol whose lock word has leases of readers too.
+//   - ordered is a protocol that locks all records before the body runs, for workloads that declare them.
 //   - array is a store: the row of a key is computed, not looked up.
 //   - hashed is a store whose records come and go, by one-sided requests or by RPC.
 //   - sorted is an ordered key-value store: a sorted array behind RPCs.

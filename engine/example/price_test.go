@@ -20,6 +20,7 @@ import (
 	"drtmx/engine/example/inplace"
 	"drtmx/engine/example/lamport"
 	"drtmx/engine/example/leased"
+	"drtmx/engine/example/ordered"
 	"drtmx/engine/example/prepared"
 	"drtmx/engine/example/serial"
 	"drtmx/engine/example/sorted"
@@ -35,7 +36,7 @@ import (
 
 // One registration each.
 func init() {
-	experiment.Plug(txn.Kinds{serial.Kind, inplace.Kind, prepared.Kind, leased.Kind}, store.Kinds{array.Kind, hashed.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, timestamp.Kinds{lamport.Kind}, replication.Kinds{tally})
+	experiment.Plug(txn.Kinds{serial.Kind, inplace.Kind, prepared.Kind, leased.Kind, ordered.Kind}, store.Kinds{array.Kind, hashed.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, timestamp.Kinds{lamport.Kind}, replication.Kinds{tally})
 }
 
 func run(t *testing.T, set experiment.Knobs) *result.Result {
@@ -59,7 +60,7 @@ func run(t *testing.T, set experiment.Knobs) *result.Result {
 // The workload and the store run under the optimistic protocol and under the plugged one, with the checker, and show their
 // gauges.
 func TestPartsPlugIn(t *testing.T) {
-	for _, cc := range []string{"occ", "serial", "prepared", "leased"} {
+	for _, cc := range []string{"occ", "serial", "prepared", "leased", "ordered"} {
 		r := run(t, experiment.Knobs{"cc": cc, "workload.counters": 400, "duration_ns": "8ms"})
 		if !r.Checks.Passed() || r.Checks.Transactions == 0 || !r.Checks.Invariants["counters.sum"] {
 			t.Errorf("%s: %s", cc, r)
@@ -227,7 +228,7 @@ func TestNobodyElseKnowsTheParts(t *testing.T) {
 	}
 	shared := map[string]string{"rc": "occ", "2pl": "twopl"} // protocols in the folder of another one
 	for _, k := range experiment.Protocols {
-		if folder := "drtmx/engine/protocol/" + cmp.Or(shared[k.Name], k.Name); !slices.Contains([]string{"serial", "inplace", "prepared", "leased"}, k.Name) && strings.Count(string(list), folder+`"`) != 1 {
+		if folder := "drtmx/engine/protocol/" + cmp.Or(shared[k.Name], k.Name); !slices.Contains([]string{"serial", "inplace", "prepared", "leased", "ordered"}, k.Name) && strings.Count(string(list), folder+`"`) != 1 {
 			t.Errorf("parts.go does not import %s once", folder)
 		}
 	}

@@ -15,6 +15,9 @@ type Load struct {
 	Inserts func(v knob.Values) bool
 	// Unpieced says what the values ask of transactions that is no piece, although Pieces; "": nothing. nil: never anything.
 	Unpieced func(v knob.Values) string
+	// Declares says whether its transactions name all their records before they touch any (txn.Tx.Declare), or why those of these values do
+	// not. nil: none does.
+	Declares func(v knob.Values) (whyNot string)
 	// LocalLocks says how many of a hundred locks are of records on the machine that locks them. nil: only
 	// the run can tell.
 	LocalLocks func(v knob.Values) int
@@ -38,6 +41,17 @@ func (l *Load) LongestKey(v knob.Values) int {
 	}
 	return l.KeyBytes(v)
 }
+
+// Undeclared says why transactions do not name all their records beforehand; "" where they do.
+func (l *Load) Undeclared(v knob.Values) string {
+	if l.Declares == nil {
+		return "the transactions of workload " + l.Name + " do not declare them"
+	}
+	return l.Declares(v)
+}
+
+// AllDeclared is the Declares of a workload whose transactions do, whatever the values.
+func AllDeclared(knob.Values) (whyNot string) { return "" }
 
 // LoadOf is the load that resolved values name.
 type LoadOf func(v knob.Values) *Load

@@ -72,6 +72,7 @@ func (db *DB) Client(c *r2.Co) *Client {
 	cl.tx.run = cl.tx.readWrite
 	cl.tx.killable, _ = cl.tx.readWrite.(Killable)
 	cl.tx.runner, _ = cl.tx.readWrite.(Runner)
+	cl.tx.declaring, _ = cl.tx.readWrite.(Declaring)
 	if p, ok := db.protocol.(Snapshots); ok {
 		if cl.tx.snap = p.Snapshot(&cl.tx); cl.tx.snap != nil {
 			cl.tx.guarantees = new(audit.Guarantees)
@@ -211,6 +212,7 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.mem.reset()
 	tx.clearSet()
 	tx.writes, tx.failed, tx.stamped, tx.stamp, tx.empty = 0, nil, false, 0, false
+	tx.closed = tx.declares()
 	tx.entries = tx.entries[:0]
 	tx.beginHistory()
 	tx.Enter(tx.ExecutionPhase(), r2.Mode{})

@@ -7,6 +7,8 @@
 // and of the end of the body; it fetches, locks, validates, logs and writes back. What it has
 // to know of a record it keeps around Access. See engine/protocol/occ.
 //
+// A protocol may have to know what a transaction touches before its body runs; workloads that know it say so by Tx.Declare. See engine/example/ordered.
+//
 // Client.Run repeats an aborted transaction after a random, growing pause.
 //
 // # Secondary indexes

@@ -40,6 +40,12 @@ func (ks Kinds) fits(k *Kind, v knob.Values, load *testbed.Load) error {
 		return knob.Invalid("workload", load.Name, "use a workload whose records stay, as smallbank"+ks.orOther(HasInserts),
 			"its transactions insert or delete records, and those of cc=%s cannot", k.Name)
 	}
+	if k.NeedsSets {
+		if why := load.Undeclared(v); why != "" {
+			return knob.Invalid("workload", load.Name, "use a workload whose transactions do, as smallbank, or another cc",
+				"cc=%s has to know all records of a transaction beforehand, and %s", k.Name, why)
+		}
+	}
 	if !testbed.HasRDMA(v) && !k.HasFeature(HasTwoSided) {
 		return knob.Invalid("profile", v.Text("profile"), "set profile=val"+ks.orOther(HasTwoSided),
 			"%s, and cc=%s needs one-sided verbs", testbed.NoRDMA(v), k.Name)

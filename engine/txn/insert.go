@@ -85,6 +85,8 @@ func (tx *Tx) mayWrite(a *Access) error {
 		return tx.Fail(fmt.Errorf("write of key %d of table %s in a read-only transaction: run it as read-write", a.Key, a.Table.Name))
 	case a.Table.Constant:
 		return tx.Fail(fmt.Errorf("write of key %d of table %s, which is declared constant", a.Key, a.Table.Name))
+	case tx.closed && !a.ToWrite:
+		return tx.Fail(fmt.Errorf("write of key %d of table %s, which Tx.Declare says is only read: declare it with Write", a.Key, a.Table.Name))
 	}
 	return nil
 }

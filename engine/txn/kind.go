@@ -24,6 +24,8 @@ type Kind struct {
 	// knob.Row.Needs. What is neither is said to have no effect under it. Workloads and profiles that need what it lacks are refused.
 	Rows func(load testbed.LoadOf) []knob.Row
 	Has  []Feature
+	// NeedsSets says that its sessions are Declaring ones: only workloads whose transactions declare their records run under it.
+	NeedsSets bool
 	// Rules are what may not be set together under it.
 	Rules []func(v knob.Values, load *testbed.Load) error
 	// Follower keeps true what follows from its knobs; it works whatever protocol runs. nil: nothing follows.

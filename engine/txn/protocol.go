@@ -93,6 +93,13 @@ type Killable interface {
 	Killed() error
 }
 
+// Declaring is a session that has to know all that an attempt touches before it touches anything, see Kind.NeedsSets and Tx.Declare.
+type Declaring interface {
+	// Declared gets the records of the set, and waits for them: the body is going to read them all and, with ToWrite, to write them. It comes
+	// once in an attempt. Fetch has no others to get then.
+	Declared() error
+}
+
 // Access is one record that an attempt has touched.
 type Access struct {
 	Table   *Table

@@ -46,8 +46,9 @@ type Tx struct {
 	c   *r2.Co
 	run Session // of the transaction: own or snap
 
-	killable Killable // readWrite, if others may abort its transactions
-	runner   Runner   // readWrite, if it runs bodies itself
+	killable  Killable  // readWrite, if others may abort its transactions
+	runner    Runner    // readWrite, if it runs bodies itself
+	declaring Declaring // readWrite, if it has to know what they touch
 
 	readWrite, snap Session             // snap is nil where there are no snapshots
 	fresh           timestamp.Freshness // of a snapshot
@@ -63,6 +64,7 @@ type Tx struct {
 	typ               uint8
 	readOnly          bool
 	open              bool  // it has begun and not ended
+	closed            bool  // its set, to what was not declared
 	checkBeforeInsert bool  // before it inserts
 	empty             bool  // see Empty
 	failed            error // why the attempt cannot commit
@@ -356,6 +358,9 @@ func (tx *Tx) add(table uint8, key uint64) (*Access, error) {
 	}
 	if key > MaxKey { // messages would carry another key
 		return nil, notFound(t, key)
+	}
+	if tx.closed {
+		return nil, tx.Fail(fmt.Errorf("key %d of table %s is none of the declared records: name all that the body touches in Tx.Declare", key, t.Name))
 	}
 	if len(tx.set) == MostRecords {
 		return nil, tx.Fail(fmt.Errorf("transaction with more than %d records: split it", MostRecords))

@@ -18,7 +18,7 @@ import (
 
 // Kind is the workload in a list of parts.
 var Kind = workload.Kind{
-	Load: testbed.Load{Name: "counters", Transactions: true, LocalLocks: workload.Anywhere},
+	Load: testbed.Load{Name: "counters", Transactions: true, Declares: testbed.AllDeclared, LocalLocks: workload.Anywhere},
 	Doc:  "adds one to two random counters",
 	Rows: []knob.Row{{Knob: knob.Knob{Name: "workload.counters", Kind: knob.Int, Default: 100, Min: 2, Max: 1_000_000, Label: "Counters", Group: knob.Workload,
 		Doc: "Number of counters. With fewer, transactions conflict more often."}}},
@@ -78,6 +78,9 @@ func (r *runner) Next() error {
 	one := rand.Uint64n(r.b.n)
 	other := (one + 1 + rand.Uint64n(r.b.n-1)) % r.b.n
 	err := r.client.Run(0, false, func(tx *txn.Tx) error {
+		if err := tx.Declare(txn.Ref{Table: table, Key: one, Write: true}, txn.Ref{Table: table, Key: other, Write: true}); err != nil {
+			return err
+		}
 		for _, key := range []uint64{one, other} {
 			n, err := tx.GetInt(table, key)
 			if err != nil {

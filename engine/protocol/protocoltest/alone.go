@@ -32,6 +32,9 @@ func (s *suite) alone(t *testing.T) {
 	if !s.free {
 		t.Skip("its transactions are in pieces")
 	}
+	if s.kind.NeedsSets {
+		t.Skip("its transactions declare what they touch, and these do not")
+	}
 	var configs []txn.Config
 	for _, variant := range s.variants() {
 		v, ok := s.legal(merged(experiment.Knobs{"workload": "smallbank"}, variant))

@@ -10,7 +10,7 @@ import (
 
 // Kinds is the workload in the list of parts: it shows what a wrong protocol does.
 var Kinds = []workload.Kind{{
-	Load:       testbed.Load{Name: "registers", Transactions: true, ReadOnly: true, Pieces: true, LocalLocks: localLocks},
+	Load:       testbed.Load{Name: "registers", Transactions: true, ReadOnly: true, Pieces: true, Declares: testbed.AllDeclared, LocalLocks: localLocks},
 	Doc:        "reads and writes of random registers, to verify protocols",
 	Rows:       rows(),
 	Knobs:      []string{"workload.keys", "workload.value_bytes", "workload.theta", "workload.reads", "workload.writes", "workload.remote.register", "workload.scale"},

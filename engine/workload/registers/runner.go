@@ -16,7 +16,8 @@ type runner struct {
 	client  *txn.Client
 	machine uint64
 	body    func(tx *txn.Tx) error
-	refs    []txn.Ref // the registers, those to write at the end
+	refs    []txn.Ref // the registers, those to write at the end: announced as if they were only read
+	sets    []txn.Ref // as they are declared
 	writes  int       // how many of them
 	before  []uint64  // by register: writes that were committed when the transaction began
 	seen    []uint64  // by register: the value
@@ -60,12 +61,13 @@ func (r *runner) Next() error {
 // all the time gives the next free ones.
 func (r *runner) draw(rand *r2.Rand, n int) {
 	w := r.w
-	r.refs, r.before, r.seen = r.refs[:0], r.before[:0], r.seen[:0]
+	r.refs, r.sets, r.before, r.seen = r.refs[:0], r.sets[:0], r.before[:0], r.seen[:0]
 	for len(r.refs) < n {
 		key := w.draw(rand, r.machine)
 		for r.has(key) {
 			key = (key + 1) % w.opt.Keys
 		}
+		r.sets = append(r.sets, txn.Ref{Table: Table, Key: key, Write: len(r.refs) >= n-r.writes})
 		r.refs = append(r.refs, txn.Ref{Table: Table, Key: key})
 		r.before = append(r.before, w.writes[key])
 	}
@@ -85,6 +87,9 @@ func (r *runner) run(tx *txn.Tx) error {
 	r.seen, r.torn = r.seen[:0], false
 	if !tx.ReadOnly() && tx.Pieced() {
 		return r.pieces(tx)
+	}
+	if err := tx.Declare(r.sets...); err != nil {
+		return err
 	}
 	if err := tx.Prefetch(r.refs...); err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 
 // Kinds is the workload in the list of parts.
 var Kinds = []workload.Kind{{
-	Load: testbed.Load{Name: "script", Transactions: true, ReadOnly: true, Pieces: true, Unpieced: unpieced, Inserts: func(v knob.Values) bool { return slices.ContainsFunc(clientsOf(v), grows) }, LocalLocks: workload.Anywhere,
+	Load: testbed.Load{Name: "script", Transactions: true, ReadOnly: true, Pieces: true, Unpieced: unpieced, Inserts: func(v knob.Values) bool { return slices.ContainsFunc(clientsOf(v), grows) },
+		Declares: declares, LocalLocks: workload.Anywhere,
 		IgnoresAborts: func(v knob.Values) bool { return v.Text("workload.variant") == "as-published" }},
 	Doc:      "a few written transactions, for drtmx explore",
 	Rows:     rows(),
@@ -43,13 +44,25 @@ func unpieced(v knob.Values) string {
 			}
 			for _, o := range t {
 				switch {
-				case o.what == 'f':
+				case o.follows():
 					return fmt.Sprintf("step %v of workload.script depends on what a read-write transaction finds", o)
 				case t.inPieces() && o.key >= keys:
 					return fmt.Sprintf("step %v of workload.script is of a record that is not there: they are numbered 0 to %d", o, keys-1)
 				case !t.inPieces() && o.key%uint64(servers) != t[0].key%uint64(servers):
 					return fmt.Sprintf("transaction %v of workload.script inserts or deletes a record, and has records of several servers", t)
 				}
+			}
+		}
+	}
+	return ""
+}
+
+// declares says which step's record depends on what another one finds.
+func declares(v knob.Values) (whyNot string) {
+	for _, list := range clientsOf(v) {
+		for _, t := range list {
+			if i := slices.IndexFunc(t, op.follows); i >= 0 {
+				return fmt.Sprintf("step %v of workload.script depends on what a transaction finds", t[i])
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"drtmx/engine/txn"
 )
 
 // Limits of a script, so that one message carries a transaction's locks and its log entry.
@@ -23,6 +25,12 @@ type op struct {
 
 func (o op) String() string { return string(o.what) + strconv.FormatUint(o.key, 10) }
 
+// writes says that a step changes a record.
+func (o op) writes() bool { return o.what == 'w' || o.what == 'i' || o.what == 'd' }
+
+// follows says that it reads a record which another one names.
+func (o op) follows() bool { return o.what == 'f' }
+
 // transaction is a body, as it is in the script.
 type transaction []op
 
@@ -36,7 +44,15 @@ func (t transaction) String() string {
 
 // readOnly says that it only reads.
 func (t transaction) readOnly() bool {
-	return !slices.ContainsFunc(t, func(o op) bool { return o.what == 'w' || o.what == 'i' || o.what == 'd' })
+	return !slices.ContainsFunc(t, op.writes)
+}
+
+// sets adds the records of the steps, and whether those write them.
+func (t transaction) sets(refs []txn.Ref) []txn.Ref {
+	for _, o := range t {
+		refs = append(refs, txn.Ref{Table: Table, Key: o.key, Write: o.writes()})
+	}
+	return refs
 }
 
 // inPieces says that no step depends on what another one finds.

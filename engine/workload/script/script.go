@@ -173,6 +173,7 @@ type runner struct {
 	torn   bool
 	wrote  []uint64 // keys
 	steps  transaction
+	sets   []txn.Ref // of the steps
 	body   func(tx *txn.Tx) error
 
 	outputs [][]byte // of pieces
@@ -244,6 +245,10 @@ func (r *runner) run(tx *txn.Tx) error {
 // walk does one step after the other.
 func (r *runner) walk(tx *txn.Tx) error {
 	r.torn, r.wrote = false, r.wrote[:0]
+	r.sets = r.steps.sets(r.sets[:0])
+	if err := tx.Declare(r.sets...); err != nil {
+		return err
+	}
 	did := false
 	for _, o := range r.steps {
 		switch err := r.do(tx, o); {

@@ -19,7 +19,7 @@ func skewed(v knob.Values) string {
 
 // Kinds is the workload in the list of parts.
 var Kinds = []workload.Kind{{
-	Load: testbed.Load{Name: "smallbank", Transactions: true, ReadOnly: true, LocalLocks: workload.Anywhere},
+	Load: testbed.Load{Name: "smallbank", Transactions: true, ReadOnly: true, Declares: testbed.AllDeclared, LocalLocks: workload.Anywhere},
 	Doc:  "SmallBank, six short transactions (section 4.3)",
 	Rows: []knob.Row{
 		{Knob: knob.Knob{Name: "workload.accounts", Kind: knob.Int, Default: 100_000, Min: 100, Max: 10_000_000, Label: "Accounts per thread", Section: "4.3", Group: knob.Workload,

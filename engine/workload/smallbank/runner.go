@@ -69,9 +69,17 @@ func (r *runner) draw(typ int, rand *r2.Rand) {
 	}
 }
 
+// queue declares the records of a transaction, and announces them.
+func (r *runner) queue(tx *txn.Tx, refs ...txn.Ref) error {
+	if err := tx.Declare(refs...); err != nil {
+		return err
+	}
+	return tx.Queue(refs...)
+}
+
 func (r *runner) amalgamate(tx *txn.Tx) error {
 	r.gain = 0
-	err := tx.Queue(txn.Ref{Table: Savings, Key: r.a, Write: true},
+	err := r.queue(tx, txn.Ref{Table: Savings, Key: r.a, Write: true},
 		txn.Ref{Table: Checking, Key: r.a, Write: true}, txn.Ref{Table: Checking, Key: r.b, Write: true})
 	if err != nil {
 		return err
@@ -95,7 +103,7 @@ func (r *runner) amalgamate(tx *txn.Tx) error {
 
 func (r *runner) balance(tx *txn.Tx) error {
 	r.gain = 0
-	if err := tx.Queue(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a}); err != nil {
+	if err := r.queue(tx, txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a}); err != nil {
 		return err
 	}
 	if _, err := tx.GetInt(Savings, r.a); err != nil {
@@ -107,12 +115,15 @@ func (r *runner) balance(tx *txn.Tx) error {
 
 func (r *runner) depositChecking(tx *txn.Tx) error {
 	r.gain = deposit
+	if err := tx.Declare(txn.Ref{Table: Checking, Key: r.a, Write: true}); err != nil {
+		return err
+	}
 	return tx.AddInt(Checking, r.a, deposit)
 }
 
 func (r *runner) sendPayment(tx *txn.Tx) error {
 	r.gain = 0
-	if err := tx.Queue(txn.Ref{Table: Checking, Key: r.a, Write: true}, txn.Ref{Table: Checking, Key: r.b, Write: true}); err != nil {
+	if err := r.queue(tx, txn.Ref{Table: Checking, Key: r.a, Write: true}, txn.Ref{Table: Checking, Key: r.b, Write: true}); err != nil {
 		return err
 	}
 	c, err := tx.GetInt(Checking, r.a)
@@ -130,7 +141,11 @@ func (r *runner) sendPayment(tx *txn.Tx) error {
 
 func (r *runner) transactSavings(tx *txn.Tx) error {
 	r.gain = r.amount
-	if err := tx.Prefetch(txn.Ref{Table: Savings, Key: r.a, Write: true}); err != nil {
+	account := txn.Ref{Table: Savings, Key: r.a, Write: true}
+	if err := tx.Declare(account); err != nil {
+		return err
+	}
+	if err := tx.Prefetch(account); err != nil {
 		return err
 	}
 	s, err := tx.GetInt(Savings, r.a)
@@ -144,7 +159,7 @@ func (r *runner) transactSavings(tx *txn.Tx) error {
 }
 
 func (r *runner) writeCheck(tx *txn.Tx) error {
-	if err := tx.Queue(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a, Write: true}); err != nil {
+	if err := r.queue(tx, txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a, Write: true}); err != nil {
 		return err
 	}
 	s, err := tx.GetInt(Savings, r.a)

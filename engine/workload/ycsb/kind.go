@@ -10,7 +10,7 @@ import (
 
 // Kinds is the workload in the list of parts.
 var Kinds = []workload.Kind{{
-	Load: testbed.Load{Name: "ycsb", Transactions: true, ReadOnly: true, LocalLocks: localLocks},
+	Load: testbed.Load{Name: "ycsb", Transactions: true, ReadOnly: true, Declares: testbed.AllDeclared, LocalLocks: localLocks},
 	Doc:  "transactions of ten reads and updates of 1 KB records",
 	Rows: rows(),
 	Knobs: []string{"workload.keys", "workload.value_bytes", "workload.field_bytes", "workload.ops", "workload.write_share", "workload.theta", "workload.distributed",

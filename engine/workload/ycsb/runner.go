@@ -156,6 +156,9 @@ func (r *runner) has(key uint64) bool {
 // run reads the records, or adds one to their first field, one after the other in the order drawn.
 func (r *runner) run(tx *txn.Tx) error {
 	r.seen, r.torn, r.wrong = r.seen[:0], false, false
+	if err := tx.Declare(r.refs...); err != nil {
+		return err
+	}
 	if err := tx.Prefetch(r.refs...); err != nil {
 		return err
 	}
