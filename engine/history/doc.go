@@ -55,7 +55,8 @@
 // held against what they promise one another, Options.Writers; the path runs through no snapshot, as one that is old
 // lets a later transaction come before an earlier one without either noticing. A snapshot that itself lacks what had
 // ended before it began is stale: that is reported and counted, and breaks no claim unless it was to be fresh. What
-// follows from two fresh ones together is held against Options.Claim.
+// follows from two fresh ones together is held against Options.Claim. Where writers claim no serial order, a snapshot lacks
+// what overwrote a version that it read, and not what follows from that.
 //
 // A snapshot reads versions that were overwritten long ago, so horizon and window are not enough: Needs says what it
 // may lack, and that stays in the window until every snapshot to come has it. A snapshot that reads an older version than that

@@ -258,7 +258,8 @@ func (r *Recorder) explainMisfit(t int32, via Level) {
 
 // pathBack is the shortest path of dependencies from t to a transaction that
 // ended before t began, through transactions of level via. There is none where it would run through
-// a cycle, which has been reported, along another level.
+// a cycle, which has been reported, along another level. Of a snapshot it is one step where writers have no order: what one of them did
+// not see says nothing of when it was.
 func (r *Recorder) pathBack(t int32, via Level) []link {
 	w := &r.now
 	from := map[int32]link{}
@@ -274,7 +275,9 @@ func (r *Recorder) pathBack(t int32, via Level) []link {
 			if w.txns[l.to].end < w.txns[t].begin {
 				return unwind(from, t, l.to)
 			}
-			queue = append(queue, l.to)
+			if r.opt.Writers.orders() || w.txns[t].level == LevelStrict {
+				queue = append(queue, l.to)
+			}
 		}
 	}
 	return nil

@@ -165,6 +165,9 @@ func (c Claim) level() int {
 	return 4
 }
 
+// orders says that transactions which keep the claim have a serial order.
+func (c Claim) orders() bool { return c.level() >= Serializable.level() }
+
 // Weaker is the weaker one of two claims.
 func Weaker(a, b Claim) Claim {
 	if b.level() < a.level() {

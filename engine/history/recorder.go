@@ -420,6 +420,14 @@ func (r *Recorder) look(horizon int64, final bool) {
 	if w.fresh == 0 {
 		return
 	}
+	if !r.opt.Writers.orders() {
+		for t := range w.txns {
+			if w.txns[t].level == LevelFresh && w.lacks(int32(t)) {
+				r.explainMisfit(int32(t), LevelStrict)
+			}
+		}
+		return
+	}
 	g.walk(w, LevelFresh)
 	for _, t := range g.misfits {
 		r.explainMisfit(t, LevelFresh)

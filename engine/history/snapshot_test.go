@@ -248,6 +248,7 @@ func TestLevels(t *testing.T) {
 			[]Txn{write(1, 2, 10, x, 2), write(2, 20, 30, y, 2), read(LevelFresh, 3, 5, 2, 4)}, RealTime, false, 0},
 		{"and not allowed where all is strict", Options{Claim: StrictSerializable},
 			[]Txn{write(1, 2, 10, x, 2), write(2, 20, 30, y, 2), read(LevelFresh, 3, 5, 2, 4)}, RealTime, true, 0},
+		{"nor where writers claim no order", Options{Claim: ReadCommitted}, []Txn{write(1, 0, 10, x, 2), read(LevelFresh, 2, 20, 2, 2)}, RealTime, true, 0},
 		{"half of a transaction", dst,
 			[]Txn{{ID: 1, End: 10, Writes: []Write{{x, 2, 4}, {y, 2, 4}}}, read(LevelSnapshot, 2, 20, 4, 2)}, GSingle, true, 0},
 		{"long fork", dst,
@@ -269,6 +270,21 @@ func TestLevels(t *testing.T) {
 				t.Errorf("text %q", rep.Anomalies[0].Text)
 			}
 		})
+	}
+}
+
+// A fresh snapshot lacks a write of T2, which did not see that of T1, which ended before the snapshot began. Where writers have an order
+// the snapshot would come before T1; read committed has none.
+func TestFreshSnapshotOfWritersWithoutOrder(t *testing.T) {
+	txns := []Txn{
+		{ID: 1, Begin: 0, End: 10, Writes: []Write{{y, 2, 4}}},
+		{ID: 2, Session: 1, Begin: 0, End: 30, Reads: []Read{{y, 2}}, Writes: []Write{{x, 2, 4}}},
+		{ID: 3, Session: 2, Begin: 20, End: 25, Level: LevelFresh, Reads: []Read{{x, 2}}},
+	}
+	for claim, fails := range map[Claim]bool{StrictSerializable: true, Serializable: true, SnapshotIsolation: false, ReadCommitted: false} {
+		if rep := finish(Options{Claim: claim}, txns...); rep.Failed() != fails {
+			t.Errorf("%s: %+v", claim, rep)
+		}
 	}
 }
 

@@ -223,6 +223,17 @@ func (w *window) next(t int32, c *cursor) int32 {
 	return none
 }
 
+// lacks says that a transaction read a version that one which ended before its begin had overwritten.
+func (w *window) lacks(t int32) bool {
+	cur := cursor{acc: w.txns[t].first}
+	for s := w.next(t, &cur); s != none; s = w.next(t, &cur) {
+		if w.txns[s].end < w.txns[t].begin {
+			return true
+		}
+	}
+	return false
+}
+
 // link is an edge of the dependency graph with its reason.
 type link struct {
 	from, to int32
