@@ -188,3 +188,24 @@ func TestSwitchesOfOraclesAreLive(t *testing.T) {
 		}
 	}
 }
+
+// Rows keep their versions when no scheme stamps them any more: whatever the primitives are then, handlers reserve the room of old versions and
+// use it.
+func TestVerbsBehindTheLastScheme(t *testing.T) {
+	for _, preset := range []string{"farm", "drtm+h"} {
+		s := open(t, small(experiment.Knobs{"preset": preset, "workload": "registers", "workload.keys": 100, "ts.scheme": "dst", "ts.gc_ns": "20us", "check": "full"}))
+		advance(t, s, 100_000)
+		for _, set := range []experiment.Knobs{{"ts.scheme": "none"}, {"phase.lock": "one-sided", "phase.validation": "one-sided", "phase.commit": "one-sided"}, {"phase.commit": "two-sided", "phase.lock": "two-sided"}} {
+			if _, err := s.Set(set, "test"); err != nil {
+				t.Fatal(err)
+			}
+			advance(t, s, 200_000)
+		}
+		if err := s.Drain(); err != nil {
+			t.Fatal(err)
+		}
+		if r := s.Result(); !r.Checks.Passed() || r.Checks.Transactions < 100 {
+			t.Errorf("%s: %s", preset, r.ChecksText())
+		}
+	}
+}

@@ -111,7 +111,7 @@ func NeedsDrain(from, to Config) bool { return from.Resolved().Lock != to.Resolv
 // NeedsDrain is that of the configuration and another one.
 func (p *protocol) NeedsDrain(to txn.Config) bool {
 	c, ok := to.(Config)
-	return ok && (NeedsDrain(*p.Cfg, c) || p.ChangesScheme(&c.Settings))
+	return ok && (NeedsDrain(*p.Cfg, p.resolved(c)) || p.ChangesScheme(&c.Settings))
 }
 
 // batches says that a phase which fetches by RPC asks each machine for all records that were queued with one message.

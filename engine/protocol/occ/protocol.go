@@ -68,7 +68,7 @@ func (p *protocol) fill(c Config) (*Config, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	c = c.Resolved()
+	c = p.resolved(c)
 	c.ReadRetryNS = int64(p.DB.Options().Scale.Of(CostReadRetry, int(c.ReadRetryNS)))
 	if p.MV != nil {
 		if err := p.MV.Follow(c.Timestamps); err != nil {
@@ -77,6 +77,18 @@ func (p *protocol) fill(c Config) (*Config, error) {
 		p.MV.ReadsBy(c.readsVersions())
 	}
 	return &c, nil
+}
+
+// resolved has no phase that is auto. While rows have versions handlers claim and install them, also where no scheme stamps them any more:
+// the room for an old version is reserved under the lock.
+func (p *protocol) resolved(c Config) Config {
+	c = c.Resolved()
+	for _, x := range Phases {
+		if f := x.Field(&c.Primitives); p.H.HasVersions() && !withVersions(x.ID, *f) {
+			*f = TwoSided
+		}
+	}
+	return c
 }
 
 // Session makes the session in which a coroutine runs its transactions.
