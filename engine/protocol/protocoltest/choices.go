@@ -131,7 +131,6 @@ func chosen(all []choice, row []int) experiment.Knobs {
 // allowed says whether a row can be, and each of its knobs has an effect.
 func (s *suite) allowed(all []choice, row []int) bool {
 	v, ok := s.legal(chosen(all, row))
-	ok = ok && promises(v)
 	for i := range row {
 		if r := all[i].knob; ok && row[i] >= 0 && r != nil && r.Inactive != nil {
 			ok = r.Inactive(v) == ""

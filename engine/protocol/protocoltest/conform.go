@@ -16,7 +16,6 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/result"
 	"drtmx/engine/sim"
-	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -238,12 +237,6 @@ func wrong(r *result.Result) error {
 // serializable says that a claim is no weaker.
 func serializable(c history.Claim) bool {
 	return history.Weaker(c, history.Serializable) == history.Serializable
-}
-
-// promises says that snapshots, if there are any, are of writers that have an order.
-func promises(v experiment.Knobs) bool {
-	_, writers := experiment.ClaimsOf(v)
-	return serializable(writers) || !timestamp.Versioned(v)
 }
 
 // live changes knobs at random while systems run, and has them come to rest.
