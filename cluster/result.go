@@ -98,7 +98,7 @@ func (c *Checks) String() string {
 		}
 		fmt.Fprintf(&b, "; %s %s", name, word)
 	}
-	b.WriteString(later)
+	b.WriteString(k.Unchecked() + later)
 	if text := k.Shows(); text != "" {
 		b.WriteString("; " + text)
 	}

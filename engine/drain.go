@@ -107,7 +107,7 @@ func (s *System) judgeAtRest(e *drainEnd) (*result.Checks, error) {
 	}
 	report := s.rec.Finish()
 	for _, inv := range append(verdicts, s.lawful()) {
-		judged(&report, inv)
+		s.judged(&report, inv)
 	}
 	if why := s.load.unmeasured(); why != "" && report.Incomplete == "" {
 		incomplete(&report, why)

@@ -403,10 +403,10 @@ func (d *driver) look() {
 // addChecks adds what the latest look said.
 func (d *driver) addChecks(r *result.Checks) {
 	for _, inv := range d.online {
-		judged(r, inv)
+		d.s.judged(r, inv)
 	}
 	for _, inv := range d.stale() {
-		judged(r, inv)
+		d.s.judged(r, inv)
 	}
 }
 
@@ -439,12 +439,15 @@ func (d *driver) unmeasured() string {
 }
 
 // judged adds a verdict to a report.
-func judged(r *result.Checks, inv workload.Invariant) {
-	if inv.OK {
+func (s *System) judged(r *result.Checks, inv workload.Invariant) {
+	switch {
+	case inv.Needs != "" && !s.rec.Claims(inv.Needs):
+		r.Unclaim(inv.Name, inv.Needs)
+	case inv.OK:
 		r.Invariant(inv.Name, true)
-		return
+	default:
+		r.Violation(inv.Name, inv.Violation())
 	}
-	r.Violation(inv.Name, inv.Violation())
 }
 
 // finish asks the oracles, after a drain.

@@ -78,3 +78,15 @@ func TestReadCommittedNeverAbortsReaders(t *testing.T) {
 		}
 	}
 }
+
+// TestInvariantsOfClaims: an invariant that a claim does not promise is not checked under it, and the result says so; under a stronger one it is.
+func TestInvariantsOfClaims(t *testing.T) {
+	for cc, unclaimed := range map[string]bool{"rc": true, "occ": false} {
+		r := mustRun(t, small(experiment.Knobs{"cc": cc, "workload": "churn", "workload.keys": 16, "coroutines": 8, "check": "full", "duration_ns": 4_000_000}))
+		_, checked := r.Checks.Invariants["churn.pairs"]
+		said := strings.Contains(r.ChecksText(), "; not checked: churn.pairs, which only serializable transactions keep")
+		if !r.Checks.Passed() || checked == unclaimed || said != unclaimed || !r.Checks.Invariants["churn.tokens"] {
+			t.Errorf("%s: %s, invariants %v, not checked %v", cc, r.ChecksText(), r.Checks.Invariants, r.Checks.Unclaimed)
+		}
+	}
+}

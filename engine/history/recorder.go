@@ -620,6 +620,9 @@ func (r *Recorder) Weaken(all, writers Claim) {
 	r.opt.Writers = Weaker(r.opt.Writers, writers)
 }
 
+// Claims says that all transactions are held against this claim, or a stronger one.
+func (r *Recorder) Claims(c Claim) bool { return r.opt.Claim.level() >= c.level() }
+
 // Note records an anomaly that an oracle saw. Kinds other than those of this
 // package break every claim.
 func (r *Recorder) Note(a Anomaly) { r.note(a, r.opt.Claim) }

@@ -23,6 +23,7 @@ type Report struct {
 	CanShow      []string          `json:"can_show,omitzero"`         // of Showable, those that the workload's transactions can have at all; nil: unknown
 	Invariants   map[string]bool   `json:"invariants,omitempty"`
 	Violated     map[string]string `json:"violated,omitempty"`            // of the invariants that do not hold: the rule, and where it is broken
+	Unclaimed    map[string]Claim  `json:"invariants_unclaimed,omitempty"` // invariants that were not checked, with the claim that each needs: the protocol's is weaker
 	AtDrain      bool              `json:"invariants_at_drain,omitempty"` // they need a cluster at rest and are not judged before
 	Incomplete   string            `json:"incomplete,omitempty"`          // what was not judged, and why; in JSON also why ok is null
 }
@@ -39,9 +40,10 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		OK         Verdict           `json:"ok"`
 		Invariants map[string]bool   `json:"invariants,omitempty"`
 		Violated   map[string]string `json:"violated,omitempty"`
+		Unclaimed  map[string]Claim  `json:"invariants_unclaimed,omitempty"`
 		AtDrain    bool              `json:"invariants_at_drain,omitempty"`
 		Incomplete string            `json:"incomplete,omitempty"`
-	}{r.Mode, r.OK, r.Invariants, r.Violated, r.AtDrain, r.Incomplete})
+	}{r.Mode, r.OK, r.Invariants, r.Violated, r.Unclaimed, r.AtDrain, r.Incomplete})
 }
 
 // Judged says that there is a verdict, on transactions or invariants.
@@ -126,6 +128,26 @@ func (r *Report) Allowed() string {
 	}
 	slices.Sort(kinds)
 	return fmt.Sprintf("; seen, which it allows: %s, in all %d", strings.Join(kinds, ", "), r.Count-r.Stale)
+}
+
+// Unchecked tells of the invariants that were not checked, and why; "" where all were.
+func (r *Report) Unchecked() string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(r.Unclaimed)) {
+		list = append(list, fmt.Sprintf("%s, which only %s transactions keep", name, r.Unclaimed[name]))
+	}
+	if list == nil {
+		return ""
+	}
+	return "; not checked: " + strings.Join(list, ", ")
+}
+
+// Unclaim says that an invariant was not checked: it holds of transactions with a claim, and theirs is weaker.
+func (r *Report) Unclaim(name string, needs Claim) {
+	if r.Unclaimed == nil {
+		r.Unclaimed = make(map[string]Claim)
+	}
+	r.Unclaimed[name] = needs
 }
 
 // Invariant adds the verdict of an oracle (replica equality, a workload's total).

@@ -259,7 +259,7 @@ func (r *Result) ChecksText() string {
 		if c.Stale > 0 {
 			text += fmt.Sprintf("; %d snapshots lacked what had ended before they began, as they may", c.Stale)
 		}
-		return text + c.Allowed()
+		return text + c.Allowed() + c.Unchecked()
 	}
 	found := c.Findings()
 	if a := c.Breaking(); a != nil {

@@ -116,6 +116,8 @@ type Invariant struct {
 	OK   bool
 	Rule string // what has to hold, in a clause
 	Text string // where it does not, when it does not: the records and the numbers
+	// Needs is the weakest claim whose transactions keep it: under weaker ones it is not checked. "": any.
+	Needs history.Claim
 }
 
 // Violation says what is broken, and where, to a reader that has the name alone.

@@ -12,7 +12,6 @@ import (
 
 	"drtmx/engine"
 	"drtmx/engine/experiment"
-	"drtmx/engine/history"
 	"drtmx/engine/knob"
 	"drtmx/engine/result"
 	"drtmx/engine/sim"
@@ -212,12 +211,7 @@ func judged(t *testing.T, sys *engine.System, spec experiment.Spec, err error) *
 // wrong is what the checks of a run have found.
 func wrong(r *result.Result) error {
 	c := r.Checks
-	var said []string
-	for _, x := range c.Findings() {
-		if name, _, _ := strings.Cut(x, ":"); !slices.Contains(ofSerializable, name) || serializable(c.Claimed) {
-			said = append(said, x)
-		}
-	}
+	said := c.Findings()
 	for _, a := range c.Anomalies {
 		if a.Breaks {
 			said = append(said, a.Kind+": "+a.Text)
@@ -232,11 +226,6 @@ func wrong(r *result.Result) error {
 		return errors.New("nothing committed")
 	}
 	return nil
-}
-
-// serializable says that a claim is no weaker.
-func serializable(c history.Claim) bool {
-	return history.Weaker(c, history.Serializable) == history.Serializable
 }
 
 // live changes knobs at random while systems run, and has them come to rest.

@@ -37,9 +37,6 @@ var crowded = map[string][]load{
 	"tpce-cp": nil, "ts-read": nil, "ts-spin": nil,
 }
 
-// ofSerializable are invariants of workloads that hold of transactions which have an order, and under no weaker claim.
-var ofSerializable = []string{"churn.pairs"}
-
 // loads are those that the protocol runs, of all workloads of transactions that there are.
 func (s *suite) loads() (list []load) {
 	for i := range experiment.Workloads {
