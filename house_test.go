@@ -31,7 +31,7 @@ const module = "drtmx"
 // belongs to the room with the longest path that contains it. A room imports itself and the rows before its own.
 // With "/*" each folder in a folder is a room: a new protocol needs no line here.
 var rows = [][]string{
-	{"engine/knob", "engine/membership", "engine/sim", "engine/wire"},
+	{"engine/knob", "engine/membership", "engine/owned", "engine/sim", "engine/wire"},
 	{"engine/metrics", "engine/history"},
 	{"engine/fabric/space"},
 	{"engine/fabric/gather", "engine/fabric/payload", "engine/fabric/profile"},

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"drtmx/engine/metrics"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 )
@@ -10,7 +11,11 @@ import (
 // passes through.
 type Verbs struct {
 	Env Env
-	// One coroutine at a time reports, and an Outcome is large.
+	own owned.Each[report]
+}
+
+// report is of a machine: one coroutine at a time reports there, and an Outcome is large.
+type report struct {
 	out   txn.Outcome
 	idle  metrics.Breakdown // time that belongs to no request
 	waits []uint32          // of no request, by phase
@@ -18,7 +23,9 @@ type Verbs struct {
 
 // NewVerbs reports requests of an environment.
 func NewVerbs(env Env) Verbs {
-	return Verbs{Env: env, out: txn.NewOutcome(), idle: metrics.NewBreakdown(), waits: metrics.ForPhases[uint32]()}
+	return Verbs{env, owned.New(env.Cluster.Machines(), func(int) report {
+		return report{txn.NewOutcome(), metrics.NewBreakdown(), metrics.ForPhases[uint32]()}
+	})}
 }
 
 // Begin is where a coroutine may be held, and then its request begins.
@@ -26,8 +33,9 @@ func (v *Verbs) Begin(c *r2.Co, m r2.Mode) (begin r2.Time) {
 	c.Gate()
 	c.Reset()
 	c.Phase(txn.Execution, m)
-	c.TakeBreakdown(v.idle)
-	c.TakeTrips(v.waits)
+	own := v.own.Of(c.Machine())
+	c.TakeBreakdown(own.idle)
+	c.TakeTrips(own.waits)
 	begin = c.Now()
 	if f := v.Env.OnBegin; f != nil {
 		f(c.Machine(), c.Thread(), begin)
@@ -40,19 +48,17 @@ func (v *Verbs) Done(c *r2.Co, begin r2.Time) { v.DoneAs(c, begin, 0, true) }
 
 // DoneAs is Done of one of several types. Where it did nothing it found nothing to do: its key was missing, or taken.
 func (v *Verbs) DoneAs(c *r2.Co, begin r2.Time, typ uint8, did bool) {
-	v.out.Empty = !did
-	v.end(c, begin, typ, false)
+	v.end(c, begin, typ, false, !did)
 }
 
 // Failed is Done of one that ends with an error.
 func (v *Verbs) Failed(c *r2.Co, begin r2.Time) {
-	v.out.Empty = false
-	v.end(c, begin, 0, true)
+	v.end(c, begin, 0, true, false)
 }
 
-func (v *Verbs) end(c *r2.Co, begin r2.Time, typ uint8, failed bool) {
-	o := &v.out
-	o.Type = typ
+func (v *Verbs) end(c *r2.Co, begin r2.Time, typ uint8, failed, empty bool) {
+	o := &v.own.Of(c.Machine()).out
+	o.Type, o.Empty = typ, empty
 	o.Co, o.Committed, o.Failed, o.Attempts, o.Phases = c.ID(), !failed, failed, 1, c.Phases()
 	if o.Phases == 0 { // it took no time
 		o.Phases = metrics.SetOf(txn.Execution)

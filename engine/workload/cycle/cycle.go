@@ -14,6 +14,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/history"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -36,7 +37,7 @@ type Ring struct {
 	*workload.Transactions
 	opt  Options
 	db   *txn.DB
-	torn uint64 // values whose parts did not agree in a transaction that committed
+	torn owned.Each[uint64] // values whose parts did not agree in a transaction that committed
 }
 
 // New checks the options.
@@ -65,6 +66,7 @@ func (w *Ring) DB() *txn.DB { return w.db }
 
 // Open creates the table, the keys dealt to the servers in turn.
 func (w *Ring) Open(env workload.Env) (err error) {
+	w.torn = owned.New[uint64](env.Cluster.Machines(), nil)
 	if w.db, err = env.OpenDB(w.opt.Costs); err != nil {
 		return err
 	}
@@ -127,7 +129,7 @@ func (r *runner) Next() error {
 	r.torn = false
 	err := r.client.Run(uint8(typ), false, body)
 	if err == nil && r.torn {
-		r.ring.torn++
+		*r.ring.torn.Of(r.client.Co().Machine())++
 	}
 	return workload.Done(err)
 }
@@ -200,9 +202,10 @@ func (w *Ring) Check() []workload.Invariant {
 }
 
 func (w *Ring) isOneRing() workload.Invariant {
-	inv := workload.Invariant{Name: "cycle.whole", OK: w.torn == 0, Rule: "no transaction that committed saw parts of two versions of a record"}
+	torn := owned.Sum(&w.torn)
+	inv := workload.Invariant{Name: "cycle.whole", OK: torn == 0, Rule: "no transaction that committed saw parts of two versions of a record"}
 	if !inv.OK {
-		inv.Text = fmt.Sprintf("%d committed transactions saw a torn value", w.torn)
+		inv.Text = fmt.Sprintf("%d committed transactions saw a torn value", torn)
 	}
 	return inv
 }

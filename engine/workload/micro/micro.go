@@ -20,6 +20,7 @@ import (
 	"unsafe"
 
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -100,13 +101,24 @@ type Loop struct {
 	env     workload.Env
 	servers int
 	regions []region
-	target  int            // the region that requests go to
-	byDIMM  []int          // or those of each DIMM
-	cursors map[int]uint64 // by machine and thread: the next place in sequence
-	buf     []byte         // of a request
+	target  int   // the region that requests go to
+	byDIMM  []int // or those of each DIMM
+	own     owned.Each[own]
 	stride  int
 	zeros   []byte
 	report  workload.Verbs
+}
+
+// own is what the clients of a machine have together.
+type own struct {
+	buf     []byte // of a request
+	cursors []cursor
+}
+
+// cursor is the next place in sequence of a thread's requests.
+type cursor struct {
+	at    uint64
+	begun bool
 }
 
 // New checks the options.
@@ -138,7 +150,7 @@ func New(o Options) (*Loop, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	l := &Loop{opt: o, zeros: make([]byte, maxMessage+maxPad), buf: make([]byte, maxMessage), cursors: map[int]uint64{}}
+	l := &Loop{opt: o, zeros: make([]byte, maxMessage+maxPad)}
 	return l, l.setPayload(o.Payload)
 }
 
@@ -187,6 +199,9 @@ func (l *Loop) Check() []workload.Invariant { return nil }
 // Open registers the regions.
 func (l *Loop) Open(env workload.Env) error {
 	l.env, l.servers, l.report = env, env.ServerCount(), workload.NewVerbs(env)
+	l.own = owned.New(env.Cluster.Machines(), func(m int) own {
+		return own{make([]byte, maxMessage), make([]cursor, env.Cluster.Threads(m))}
+	})
 	cl := env.Cluster
 	if cl.Machines() < 2 {
 		return fmt.Errorf("%s on one machine: at least 2, requests go to others", l.Name())
@@ -260,17 +275,17 @@ func (l *Loop) region(nvm bool, dimm int) (int, error) {
 func (l *Loop) calls() bool { return l.opt.Verb == RPC || l.opt.TwoSided }
 
 // request is what an RPC sends about a place.
-func (l *Loop) request(at r2.Addr) []byte {
-	n := l.opt.Payload
+func (l *Loop) request(c *r2.Co, at r2.Addr) []byte {
+	n, buf := l.opt.Payload, l.own.Of(c.Machine()).buf
 	switch l.opt.Verb {
 	case Read:
 		n = addressBytes + lengthBytes
-		binary.LittleEndian.PutUint64(l.buf, at)
+		binary.LittleEndian.PutUint64(buf, at)
 	case Write:
 		n += addressBytes
-		binary.LittleEndian.PutUint64(l.buf, at)
+		binary.LittleEndian.PutUint64(buf, at)
 	}
-	return l.buf[:n]
+	return buf[:n]
 }
 
 // serve is the server's part of an RPC.
@@ -536,7 +551,7 @@ func (r *runner) post() error {
 	l, c := r.loop, r.c
 	switch m, at := r.target(); {
 	case l.calls():
-		c.Call(m, l.rpc, l.request(at.Addr))
+		c.Call(m, l.rpc, l.request(c, at.Addr))
 	case l.opt.Verb == Read:
 		c.Read(at, l.opt.Payload)
 	case l.opt.Verb == Write:
@@ -585,14 +600,14 @@ func (l *Loop) next(c *r2.Co) uint64 {
 	if !l.opt.Sequential {
 		return c.Rand().Uint64n(l.opt.Keys)
 	}
-	id := c.Machine()<<16 | c.Thread()
-	at, begun := l.cursors[id]
-	if !begun {
+	next := &l.own.Of(c.Machine()).cursors[c.Thread()]
+	at := next.at
+	if !next.begun {
 		at = c.Rand().Uint64n(l.opt.Keys)
 	}
 	if l.opt.Payload > l.stride { // the payload was smaller when the places were laid out
 		at += uint64((l.opt.Payload - 1) / l.stride)
 	}
-	l.cursors[id] = (at + 1) % l.opt.Keys
+	*next = cursor{(at + 1) % l.opt.Keys, true}
 	return at % l.opt.Keys
 }

@@ -47,7 +47,7 @@ func (r *runner) Next() error {
 	r.draw(typ, rand)
 	err := r.client.Run(uint8(typ), b.ReadOnly(typ), r.bodies[typ])
 	if err == nil {
-		b.deposited += r.gain
+		*b.deposited.Of(r.client.Co().Machine()) += r.gain
 	}
 	return workload.Done(err)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/history"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -63,8 +64,8 @@ type Bank struct {
 	hot       workload.HotSet
 	popular   workload.Popularity // in place of the hot set while it is on
 	owners    store.Partition
-	local     uint64 // Options.Local in workload.ShareUnit
-	deposited int64  // by committed transactions, withdrawals negative
+	local     uint64            // Options.Local in workload.ShareUnit
+	deposited owned.Each[int64] // by committed transactions, withdrawals negative
 }
 
 // New checks the options.
@@ -102,6 +103,7 @@ func (b *Bank) Customers() uint64 { return b.customers }
 // Open creates the two tables.
 func (b *Bank) Open(env workload.Env) (err error) {
 	servers := env.ServerCount()
+	b.deposited = owned.New[int64](env.Cluster.Machines(), nil)
 	b.customers = b.opt.Customers
 	if b.customers == 0 {
 		for m := range servers {
@@ -278,9 +280,10 @@ func (b *Bank) Check() []workload.Invariant {
 			change += int64(binary.LittleEndian.Uint64(value)) - b.initialCents(t, key)
 		})
 	}
-	inv := workload.Invariant{Name: "smallbank.total", OK: change == b.deposited, Rule: "all balances together change by what committed transactions paid in and took out"}
+	brought := owned.Sum(&b.deposited)
+	inv := workload.Invariant{Name: "smallbank.total", OK: change == brought, Rule: "all balances together change by what committed transactions paid in and took out"}
 	if !inv.OK {
-		inv.Text = fmt.Sprintf("the balances changed by %d cents, committed transactions brought %d", change, b.deposited)
+		inv.Text = fmt.Sprintf("the balances changed by %d cents, committed transactions brought %d", change, brought)
 	}
 	return []workload.Invariant{inv}
 }

@@ -85,20 +85,20 @@ func (r *runner) Next() error {
 
 // tellMarket lets the market know what has been committed.
 func (r *runner) tellMarket(typ int) {
-	b := r.b
+	b, done := r.b, r.b.done.Of(r.client.Co().Machine())
 	switch typ {
 	case tradeOrder:
-		b.done.ordered++
+		done.ordered++
 		if !isLimit(r.order.typ) {
 			b.exchange[r.home].send(r.trade)
 		}
 	case tradeResult:
-		b.done.reported++
+		done.reported++
 	case tradeUpdate:
-		b.done.changed += r.changed
+		done.changed += r.changed
 	case marketFeed:
 		for i := range r.feed {
-			b.done.fed[r.feed[i].security] += uint64(r.feed[i].quantity)
+			done.fed[r.feed[i].security] += uint64(r.feed[i].quantity)
 		}
 		for _, t := range r.released {
 			b.exchange[t/b.trades].send(t)

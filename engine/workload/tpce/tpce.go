@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/history"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
@@ -81,9 +82,9 @@ type Bench struct {
 	initial                                             uint64 // trades of an account at the start
 	trades                                              uint64 // rows
 
-	lists    workload.Scatter // slots of all accounts to securities
-	exchange []exchange       // by machine
-	done     tally
+	lists    workload.Scatter  // slots of all accounts to securities
+	exchange []exchange        // by machine
+	done     owned.Each[tally] // of what each machine's clients committed
 
 	byTax, byAccount, bySecurity, held, asked, offered store.OrderedTable
 }
@@ -92,6 +93,18 @@ type Bench struct {
 type tally struct {
 	ordered, reported, changed uint64
 	fed                        []uint64 // quantity by security
+}
+
+// committed is what the clients of all machines did.
+func (b *Bench) committed() tally {
+	all := tally{fed: make([]uint64, b.securities*b.servers)}
+	for _, t := range b.done.All() {
+		all.ordered, all.reported, all.changed = all.ordered+t.ordered, all.reported+t.reported, all.changed+t.changed
+		for s, quantity := range t.fed {
+			all.fed[s] += quantity
+		}
+	}
+	return all
 }
 
 // New checks the options.
@@ -174,7 +187,7 @@ func (b *Bench) Open(env workload.Env) (err error) {
 	for m := range b.exchange {
 		b.exchange[m].next = b.accounts * b.initial
 	}
-	b.done.fed = make([]uint64, b.securities*b.servers)
+	b.done = owned.New(env.Cluster.Machines(), func(int) tally { return tally{fed: make([]uint64, b.securities*b.servers)} })
 	if env.Log.Bytes == 0 {
 		env.Log.Bytes = o.RingBytes
 	}
