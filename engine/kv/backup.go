@@ -25,7 +25,7 @@ func (t *Table) addBackups(server int) error {
 		for k, s := range b.shards {
 			name := fmt.Sprintf("kv.%s.%d.of%d", t.spec.Name, k, server)
 			rows, err := newRegion(t.cl, b.host, host.Alloc{
-				Name: name, Bytes: s.rowBytes(), Socket: k % sockets, Fill: s.fillRows,
+				Name: name, Bytes: s.rowBytes(), Socket: k % sockets, Fill: s.rowFiller(),
 			}, host.LocalWrite|host.RemoteWrite)
 			if err != nil {
 				return err

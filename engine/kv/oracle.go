@@ -83,12 +83,12 @@ func (t *Table) RowAddr(machine int, key uint64) (a r2.Addr, ok bool) {
 // copyRow copies a row of a shard, which is at a on a machine.
 func (t *Table) copyRow(s *shard, machine int, a r2.Addr, row uint32, dst []byte) {
 	b := dst[:t.RowBytes()]
-	if len(t.image) > 0 {
-		b = make([]byte, len(t.image))
+	if n := len(t.first.image); n > 0 {
+		b = make([]byte, n)
 	}
 	clear(b)
 	if uint64(row) < s.records {
-		copy(b, s.initialRow(uint64(row)))
+		copy(b, t.first.of(s, uint64(row)))
 	}
 	copyMaterialized(b, t.cl.Mem(machine), a)
 	whole, _ := t.rows.Whole(b)

@@ -98,7 +98,7 @@ func (s *shard) allocate(cl *r2.Cluster) (err error) {
 		}
 	}
 	s.rows, err = newRegion(cl, s.machine, host.Alloc{
-		Name: name + ".rows", Bytes: s.rowBytes(), Socket: s.socket, Fill: s.fillRows,
+		Name: name + ".rows", Bytes: s.rowBytes(), Socket: s.socket, Fill: s.rowFiller(),
 	}, host.LocalWrite|host.RemoteRead|host.RemoteWrite|host.RemoteAtomic)
 	if err != nil {
 		return err
@@ -208,33 +208,50 @@ func (s *shard) between(from, to uint64) []uint64 {
 	return members[:k]
 }
 
-// fillRows computes the initial bytes of a block of rows, of the primary and of its backups alike. Rows may
-// reach over the boundaries of blocks.
-func (s *shard) fillRows(block uint64, dst []byte) {
-	clear(dst)
-	stride := uint64(s.table.rows.Stride)
-	from := block * uint64(len(dst))
-	for j := from / stride; j < s.records && j*stride < from+uint64(len(dst)); j++ {
-		row := s.initialRow(j)
-		if at := j * stride; at < from {
-			copy(dst, row[min(uint64(len(row)), from-at):])
-		} else {
-			copy(dst[at-from:], row)
+// rowFiller computes the initial bytes of a block of rows, for the memory of the primary and for that of each backup:
+// each of them is a machine's, and so is what its filler needs. Rows may reach over the boundaries of blocks.
+func (s *shard) rowFiller() func(block uint64, dst []byte) {
+	first := newFirstRow(s.table.rows)
+	return func(block uint64, dst []byte) {
+		clear(dst)
+		stride := uint64(s.table.rows.Stride)
+		from := block * uint64(len(dst))
+		for j := from / stride; j < s.records && j*stride < from+uint64(len(dst)); j++ {
+			row := first.of(s, j)
+			if at := j * stride; at < from {
+				copy(dst, row[min(uint64(len(row)), from-at):])
+			} else {
+				copy(dst[at-from:], row)
+			}
 		}
 	}
 }
 
-// initialRow is the row of record j at the start as it is in memory, valid until the next call.
-func (s *shard) initialRow(j uint64) []byte {
+// firstRow makes rows as they are at the start.
+type firstRow struct {
+	row   []byte
+	image []byte // the same as it is in memory, if that is not the row itself
+}
+
+func newFirstRow(rows record.Rows) firstRow {
+	f := firstRow{row: make([]byte, rows.Bytes())}
+	if n := rows.ImageBytes(); n > rows.Bytes() {
+		f.image = make([]byte, n)
+	}
+	return f
+}
+
+// of is the row of record j of a shard as it is in memory, valid until the next call.
+func (f *firstRow) of(s *shard, j uint64) []byte {
 	t := s.table
-	clear(t.scratch)
-	t.rows.Layout.Init(t.scratch)
+	clear(f.row)
+	t.rows.Layout.Init(f.row)
 	if init := t.spec.Init; init != nil {
-		init(s.keyOf(j), t.rows.Layout.Value(t.scratch))
+		init(s.keyOf(j), t.rows.Layout.Value(f.row))
 	}
-	if len(t.image) == 0 {
-		return t.scratch
+	if len(f.image) == 0 {
+		return f.row
 	}
-	t.rows.Image(t.image, t.scratch)
-	return t.image
+	t.rows.Image(f.image, f.row)
+	return f.image
 }

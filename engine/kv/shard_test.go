@@ -136,11 +136,11 @@ func TestRowsReachOverPages(t *testing.T) {
 		if err := tb.addServer(0, 1); err != nil {
 			t.Fatal(err)
 		}
-		s := tb.shards[0][0]
+		fill := tb.shards[0][0].rowFiller()
 		var all []byte
 		for page := range uint64(500*tb.rows.Stride/testPage + 1) {
 			dst := make([]byte, testPage)
-			s.fillRows(page, dst)
+			fill(page, dst)
 			all = append(all, dst...)
 		}
 		for j := range 500 {
@@ -256,8 +256,8 @@ func BenchmarkFillOverflowPage(b *testing.B) {
 
 func BenchmarkFillRowPage(b *testing.B) {
 	tb := geometry(b, packed, 1_600_000, 4, 2, false)
-	s, page := tb.shards[0][0], make([]byte, testPage)
+	fill, page := tb.shards[0][0].rowFiller(), make([]byte, testPage)
 	for i := range b.N {
-		s.fillRows(uint64(i)%1000, page)
+		fill(uint64(i)%1000, page)
 	}
 }

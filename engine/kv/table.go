@@ -26,8 +26,7 @@ type Table struct {
 	shards    [][]*shard     // by server and socket
 	backups   [][]*backup    // by server and distance, 0 for the next server
 	records   uint64         // that it had from the start
-	scratch   []byte         // one row
-	image     []byte         // the same as it is in memory, if that is not the row itself
+	first     firstRow       // of what looks at rows between events
 	growing   *store.Growing // nil: keys that may come have no numbers
 	rpcFind   uint8          // of a table with trees that other machines read
 }
@@ -83,10 +82,7 @@ func newTable(cl *r2.Cluster, b *bucket, l record.Layout, spec Spec, place Place
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	t := &Table{spec: spec, bucket: b, placement: place, copies: place.Copies(membership.First), rows: rows, cl: cl, scratch: make([]byte, rows.Bytes())}
-	if n := rows.ImageBytes(); n > rows.Bytes() {
-		t.image = make([]byte, n)
-	}
+	t := &Table{spec: spec, bucket: b, placement: place, copies: place.Copies(membership.First), rows: rows, cl: cl, first: newFirstRow(rows)}
 	if p, ok := place.Partition.(store.Growing); ok {
 		t.growing = &p
 	}
