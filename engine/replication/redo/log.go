@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/metrics"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
@@ -57,8 +58,13 @@ type Logs struct {
 
 	rpcLog, rpcReclaim uint8 // ids of the requests that carry entries and that have them applied
 
-	open int    // entries that are not reclaimed
-	full uint64 // times that a transaction found a ring full
+	counts owned.Each[counts]
+}
+
+// counts are a machine's, of the entries that its transactions wrote.
+type counts struct {
+	open int    // not reclaimed
+	full uint64 // times that one found a ring full
 }
 
 // source is the sending end of a thread.
@@ -78,7 +84,7 @@ func openLogs(cl *r2.Cluster, o replication.Options) (*Logs, error) {
 	if o.FullNS == 0 {
 		o.FullNS = replication.DefaultFullNS
 	}
-	l := &Logs{Copies: replication.CopiesOf(o), cl: cl, opt: o, stamped: o.Layout.HasVersions(), entries: make([]encoded, cl.Machines())}
+	l := &Logs{Copies: replication.CopiesOf(o), cl: cl, opt: o, stamped: o.Layout.HasVersions(), entries: make([]encoded, cl.Machines()), counts: owned.New[counts](cl.Machines(), nil)}
 	cl.OnSpoil(func(m int) { l.entries[m].spoil() })
 	if err := l.openRings(); err != nil {
 		return nil, err
@@ -129,15 +135,25 @@ func (l *Logs) openRings() error {
 }
 
 // Unreclaimed counts log entries that are not reclaimed.
-func (l *Logs) Unreclaimed() int { return l.open }
+func (l *Logs) Unreclaimed() (n int) {
+	for _, of := range l.counts.All() {
+		n += of.open
+	}
+	return n
+}
 
 // Full counts how often a transaction found a ring full.
-func (l *Logs) Full() uint64 { return l.full }
+func (l *Logs) Full() (n uint64) {
+	for _, of := range l.counts.All() {
+		n += of.full
+	}
+	return n
+}
 
 // Gauges reads that.
 func (l *Logs) Gauges(r *metrics.Readings) {
 	if l.opt.Replicas > 1 {
-		r.Add(full, float64(l.full), 0)
+		r.Add(full, float64(l.Full()), 0)
 	}
 }
 
@@ -233,7 +249,7 @@ func (l *Logs) reclaimed(m, thread, to int, req []byte) {
 	if !l.sources[m][thread].rings[to].Release(wire.Get64(req) >> 16) {
 		l.cl.Fail(fmt.Errorf("replication: machine %d thread %d got the receipt of a log entry at machine %d that is not open", m, thread, to))
 	}
-	l.open--
+	l.counts.Of(m).open--
 }
 
 // aheadReclaim asks for the log entry that a reclaim is about.

@@ -194,10 +194,10 @@ func (w *Writer) reserve(g *placed) {
 		pos, ok := ring.Reserve(w.entryBytes())
 		if ok {
 			g.pos = pos
-			w.l.open++
+			w.l.counts.Of(w.c.Machine()).open++
 			return
 		}
-		w.l.full++
+		w.l.counts.Of(w.c.Machine()).full++
 		w.c.Sleep(r2.Time(w.l.opt.FullNS) * r2.Nanosecond)
 	}
 }

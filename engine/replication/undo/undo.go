@@ -7,6 +7,7 @@ import (
 
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/metrics"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
@@ -36,7 +37,7 @@ type Logs struct {
 	slots   int       // of a thread
 	threads int       // most of any machine
 
-	open int // entries that are not cleared
+	open owned.Each[int] // entries that are not cleared
 }
 
 func open(cl *r2.Cluster, o replication.Options) (replication.Scheme, error) {
@@ -46,7 +47,7 @@ func open(cl *r2.Cluster, o replication.Options) (replication.Scheme, error) {
 	if form := o.Layout.Tearing; form != record.AsPublished {
 		return nil, fmt.Errorf("rows of the form %v: undo logs write rows as they were published; use log.scheme=redo", form)
 	}
-	l := &Logs{Copies: replication.CopiesOf(o), cl: cl, opt: o, slots: cl.Coroutines()}
+	l := &Logs{Copies: replication.CopiesOf(o), cl: cl, opt: o, slots: cl.Coroutines(), open: owned.New[int](cl.Machines(), nil)}
 	for m := range cl.Machines() {
 		l.threads = max(l.threads, cl.Threads(m))
 	}
@@ -68,7 +69,7 @@ func (l *Logs) slot(machine int, c *r2.Co) r2.Loc {
 }
 
 // Unreclaimed counts entries that are not cleared.
-func (l *Logs) Unreclaimed() int { return l.open }
+func (l *Logs) Unreclaimed() int { return owned.Sum(&l.open) }
 
 // Full is never: a coroutine has its slot for itself.
 func (l *Logs) Full() uint64 { return 0 }
@@ -164,7 +165,7 @@ func (w *Writer) Needed() bool { return len(w.changes) > 0 }
 // Append writes the entries, and when they are there the records.
 func (w *Writer) Append(bool) error {
 	w.encode()
-	w.l.open += len(w.machines)
+	*w.l.open.Of(w.c.Machine()) += len(w.machines)
 	w.appended = true
 	for _, m := range w.machines {
 		w.write(w.l.slot(m, w.c), w.entry)
@@ -259,7 +260,7 @@ func (w *Writer) Decide(commit bool) error {
 	}
 	err := w.c.Wait()
 	if err == nil {
-		w.l.open -= len(w.machines)
+		*w.l.open.Of(w.c.Machine()) -= len(w.machines)
 		w.appended = false
 	}
 	return err
