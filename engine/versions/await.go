@@ -49,8 +49,8 @@ func (s *Store) awaitWriters(c *r2.Co, items []byte) {
 		return
 	}
 	blocked, waited := s.writerWaiter.AwaitWriters(c, items)
-	s.stats.Blocked += uint64(blocked)
-	s.stats.WaitPS += waited
+	s.counts(c).Blocked += uint64(blocked)
+	s.counts(c).WaitPS += waited
 }
 
 // awaitLocalWriters waits for writers of the records on the own machine.

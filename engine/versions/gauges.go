@@ -20,15 +20,16 @@ func (s *Store) Gauges(r *metrics.Readings) {
 	if s == nil {
 		return
 	}
-	r.Add(gReads, float64(s.stats.Reads), 0)
-	r.Add(gBlocked, float64(s.stats.Blocked), float64(s.stats.Reads))
-	r.Add(gOneSided, float64(s.stats.OneSided), float64(s.stats.Reads))
-	r.Add(gWait, float64(s.stats.WaitPS)/1e6, float64(s.stats.Blocked))
+	stats := s.Stats()
+	r.Add(gReads, float64(stats.Reads), 0)
+	r.Add(gBlocked, float64(stats.Blocked), float64(stats.Reads))
+	r.Add(gOneSided, float64(stats.OneSided), float64(stats.Reads))
+	r.Add(gWait, float64(stats.WaitPS)/1e6, float64(stats.Blocked))
 	versions, bytes := s.kept()
 	r.Add(gVersions, float64(versions), 0)
-	r.Add(gCollected, float64(s.stats.Freed), 0)
+	r.Add(gCollected, float64(stats.Freed), 0)
 	r.Add(gHeap, float64(bytes)/1e6, 0)
-	r.Add(gFull, float64(s.stats.Full), 0)
+	r.Add(gFull, float64(stats.Full), 0)
 	for _, x := range s.schemes {
 		if g, ok := x.scheme.(metrics.Gauged); ok {
 			g.Gauges(r)

@@ -151,7 +151,7 @@ func (s *Store) collect(c *r2.Co, m *machine) {
 			slot := h.retired.first().slot
 			h.retired.pop()
 			h.release(c, slot)
-			s.stats.Freed++
+			m.stats.Freed++
 		}
 	}
 	s.collectEntries(c, m)

@@ -102,7 +102,7 @@ func (s *Store) Reserve(c *r2.Co, t *txn.Table) bool {
 	h := s.machines[c.Machine()].heaps[t.ID]
 	c.Touch(h.private, 8)
 	if h.room() == 0 {
-		s.stats.Full++
+		s.counts(c).Full++
 		return false
 	}
 	h.reserved++
@@ -209,7 +209,7 @@ func (s *Store) push(c *r2.Co, t *txn.Table, row r2.Addr, by uint64) {
 	c.Store64(row+s.at.chain, uint64(slot)+1)
 	h.retired.push(retired{slot, by})
 	s.keepInline(c, t, row, node, wire.Get64(b[s.at.seq:]))
-	s.stats.Pushed++
+	s.counts(c).Pushed++
 }
 
 // found is what a snapshot reads of a record.

@@ -92,8 +92,8 @@ func (x *session) acceptRow(a *access) {
 	if v.seq == 0 {
 		return
 	}
-	x.s.stats.Reads++
-	x.s.stats.OneSided++
+	x.s.counts(x.c).Reads++
+	x.s.counts(x.c).OneSided++
 	x.note(&a.Access, a.at.loc.Ref, v)
 	if a.State = txn.Missing; v.ok {
 		x.tx.Got(&a.Access, row[x.s.at.value:a.Table.RowBytes], a.Version)

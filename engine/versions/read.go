@@ -211,7 +211,7 @@ func (s *Store) readSpot(c *r2.Co, t *txn.Table, key uint64, at *spot, p []uint6
 	if x = s.read(c, t, key, at.loc, p, value); x.moved {
 		return x, itemAgain
 	}
-	s.stats.Reads++
+	s.counts(c).Reads++
 	if x.ok {
 		state = itemFound
 	}

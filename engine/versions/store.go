@@ -54,8 +54,6 @@ type Store struct {
 	ready    bool // heaps are there
 	rpcRead  uint8
 	rpcLow   uint8
-
-	stats Stats
 }
 
 // Stats count what snapshots met.
@@ -80,6 +78,7 @@ type machine struct {
 	scratch  [][]byte   // by thread: a node
 	points   [][]uint64 // by thread: of the request that is handled
 	spare    []*waiter
+	stats    Stats
 	said     [][]uint64      // by machine: the lowest point that its snapshots may have; nil: not heard yet
 	low      []uint64        // the least of them; nil: nothing can be collected yet
 	floor    []uint64        // that it has announced itself
@@ -133,8 +132,18 @@ func (s *Store) Scheme() timestamp.Scheme { return s.scheme }
 // Traits are those of the scheme in force.
 func (s *Store) Traits() timestamp.Traits { return s.traits }
 
-// Stats are the counts so far.
-func (s *Store) Stats() Stats { return s.stats }
+// Stats are the counts so far, of all machines.
+func (s *Store) Stats() (sum Stats) {
+	for _, m := range s.machines {
+		x := &m.stats
+		sum.Reads, sum.OneSided, sum.Blocked, sum.WaitPS = sum.Reads+x.Reads, sum.OneSided+x.OneSided, sum.Blocked+x.Blocked, sum.WaitPS+x.WaitPS
+		sum.Pushed, sum.Freed, sum.Full = sum.Pushed+x.Pushed, sum.Freed+x.Freed, sum.Full+x.Full
+	}
+	return sum
+}
+
+// counts is where a coroutine counts.
+func (s *Store) counts(c *r2.Co) *Stats { return &s.machines[c.Machine()].stats }
 
 // guard is where the guard of a key's gap is, on its primary.
 func (s *Store) guard(m *machine, t *txn.Table, key uint64) r2.Addr {

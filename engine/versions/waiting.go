@@ -85,8 +85,8 @@ func (s *Store) Released(c *r2.Co, row r2.Addr) {
 	q := m.queues[row]
 	delete(m.queues, row)
 	for _, x := range q {
-		s.stats.Blocked++
-		s.stats.WaitPS += c.Now() - x.since // measured: how long it has waited
+		s.counts(c).Blocked++
+		s.counts(c).WaitPS += c.Now() - x.since // measured: how long it has waited
 		w := x.waiter
 		if w.left--; w.left > 0 {
 			continue
