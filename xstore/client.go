@@ -154,7 +154,7 @@ func (x *client) value(p *part, at location, key uint64, value []byte) (outcome,
 	x.c.TouchDMA(buf.Addr, n)
 	got, b, whole := p.layout.DecodeValue(at.slot, buf.B)
 	if !whole {
-		p.stats.Torn++
+		p.counts(x.c).Torn++
 		return again, nil
 	}
 	copy(value, b)
@@ -184,7 +184,7 @@ func (x *client) readLeaves(p *part, bytes int) (whole bool, err error) {
 			l := &x.leaves[i]
 			x.c.TouchDMA(l.buf.Addr, len(l.buf.B))
 			if !p.layout.DecodeKeys(l.buf.B, &x.view) {
-				p.stats.Torn++
+				p.counts(x.c).Torn++
 				l.buf.B = nil
 				left++
 			}

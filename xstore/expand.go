@@ -105,7 +105,7 @@ func (t *trainer) trainWhole(c *r2.Co, m uint32) {
 	c.Store64(p.head, uint64(v.Number))
 	p.current = v
 	p.versions = append(p.versions, v)
-	p.stats.Trained++
+	p.counts(c).Trained++
 	q := &p.trainers
 	q.whole = false
 	for _, x := range q.missed {

@@ -34,7 +34,7 @@ func (x *client) translate(cache *cache, d *prediction) (o outcome, err error) {
 // being changed they do not fit each other, and the next lookup fetches them again.
 func (x *client) fetch(p *part, cache *cache, m uint32) error {
 	v := cache.Version
-	p.stats.Fetches++
+	p.counts(x.c).Fetches++
 	if x.mode != Full {
 		s, span, err := v.ReadSub(x.c, m)
 		if err == nil && cache.Version == v {

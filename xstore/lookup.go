@@ -19,7 +19,7 @@ type prediction struct {
 // predict is LOOKUP (Figure 3-8).
 func (x *client) predict(p *part, key uint64) (at location, o outcome, err error) {
 	cache := x.caches[p.server]
-	p.stats.Lookups++
+	p.counts(x.c).Lookups++
 	if err := x.checkVersion(p, cache); err != nil {
 		return at, invalid, err
 	}
@@ -28,18 +28,18 @@ func (x *client) predict(p *part, key uint64) (at location, o outcome, err error
 		o, err = x.translate(cache, &d)
 	}
 	if o != found || err != nil {
-		p.stats.hit(false)
+		p.counts(x.c).hit(false)
 		return at, o, err
 	}
 	x.leaves = x.leaves[:0]
 	for i, e := range x.entries {
 		if !e.Valid() {
-			p.stats.hit(false)
+			p.counts(x.c).hit(false)
 			return at, invalid, nil
 		}
 		x.leaves = append(x.leaves, leafRead{aln: e.ALN(), inca: e.INCA(), lln: d.first + uint32(i), bytes: p.slotBytes(e.CNT())})
 	}
-	p.stats.hit(x.mode == Full)
+	p.counts(x.c).hit(x.mode == Full)
 	if whole, err := x.readLeaves(p, p.layout.LookupBytes()); !whole {
 		return at, invalid, err
 	}
@@ -72,7 +72,7 @@ func (x *client) cover(p *part, cache *cache, key uint64) (d prediction, o outco
 	}
 	first, last := d.sub.Range(d.base, key, p.layout.Slots)
 	if first > last {
-		p.stats.Blind++
+		p.counts(x.c).Blind++
 		return d, invalid, nil
 	}
 	d.first, d.last = uint32(first), uint32(last)
@@ -82,8 +82,8 @@ func (x *client) cover(p *part, cache *cache, key uint64) (d prediction, o outco
 // search looks for the key in the leaves, lines 14 to 24. After a mismatch only "found" may be answered: what was read are
 // not the leaves that the model was trained on.
 func (x *client) search(p *part, cache *cache, d *prediction, key uint64) (at location, o outcome, err error) {
-	p.stats.Leaves += uint64(len(x.leaves))
-	p.stats.More += uint64(len(x.leaves) - 1)
+	p.counts(x.c).Leaves += uint64(len(x.leaves))
+	p.counts(x.c).More += uint64(len(x.leaves) - 1)
 	o = missing
 	for i := range x.leaves {
 		l := &x.leaves[i]
@@ -91,15 +91,15 @@ func (x *client) search(p *part, cache *cache, d *prediction, key uint64) (at lo
 		p.layout.DecodeKeys(l.buf.B, &x.view)
 		if slot, ok := x.view.Find(key); ok && (x.s.opt.Speculative || x.view.INCA == l.inca) {
 			if x.view.INCA != l.inca {
-				p.stats.Mismatches++
-				p.stats.Speculative++
+				p.counts(x.c).Mismatches++
+				p.counts(x.c).Speculative++
 			}
 			return p.locate(l.aln, slot, key, l.buf.B), found, nil
 		}
 		if x.view.INCA == l.inca || x.s.opt.planted.noIncarnation {
 			continue
 		}
-		p.stats.Mismatches++
+		p.counts(x.c).Mismatches++
 		if x.s.opt.Speculative && x.view.NXT != tree.NoLeaf && !x.s.opt.planted.noRightLink {
 			if at, o, err = x.sibling(p, x.view.NXT, key); o == found || err != nil {
 				return at, o, err
@@ -125,10 +125,10 @@ func (x *client) sibling(p *part, aln uint32, key uint64) (at location, o outcom
 	}
 	x.c.TouchDMA(buf.Addr, len(buf.B))
 	x.c.Compute(searchCycles)
-	p.stats.Leaves++
+	p.counts(x.c).Leaves++
 	if p.layout.DecodeKeys(buf.B, &x.view) {
 		if slot, ok := x.view.Find(key); ok {
-			p.stats.Siblings++
+			p.counts(x.c).Siblings++
 			return p.locate(aln, slot, key, buf.B), found, nil
 		}
 	}

@@ -132,7 +132,7 @@ func (x *client) record(p *part, at location, key uint64, value []byte) (outcome
 		}
 	}
 	if next == 0 {
-		p.stats.Torn++
+		p.counts(x.c).Torn++
 		return again, nil
 	}
 	for range maxRecords {
@@ -144,7 +144,7 @@ func (x *client) record(p *part, at location, key uint64, value []byte) (outcome
 		x.c.TouchDMA(buf.Addr, n)
 		of, rec, whole := tree.DecodeRecord(next, buf.B)
 		if !whole || of != key {
-			p.stats.Torn++
+			p.counts(x.c).Torn++
 			return again, nil
 		}
 		x.c.Compute(tree.CompareCycles(x.real, rec.Real))
@@ -152,7 +152,7 @@ func (x *client) record(p *part, at location, key uint64, value []byte) (outcome
 			copy(value, rec.Value)
 			return found, nil
 		}
-		p.stats.Collisions++
+		p.counts(x.c).Collisions++
 		if next = rec.Next; next == 0 {
 			return missing, nil
 		}

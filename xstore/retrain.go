@@ -86,8 +86,8 @@ func (p *part) startTrainers() {
 
 // split is told of each split of a leaf, once it has committed. The trainers are told behind the record in the log, whose version is
 // the time of the commit.
-func (p *part) split(_ *r2.Co, _, _ uint32, separator uint64) {
-	p.stats.Splits++
+func (p *part) split(c *r2.Co, _, _ uint32, separator uint64) {
+	p.counts(c).Splits++
 	if !p.s.opt.Cache.learned() {
 		p.untold++
 		return
@@ -239,7 +239,7 @@ func (t *trainer) retrain(c *r2.Co, v *published.Version, m uint32) {
 		t.again = false
 		old, _ := v.Load(c, m)
 		t.trainSub(c, v, m, (old.Generation()+1)&model.GenerationMask)
-		t.p.stats.Retrained++
+		t.p.counts(c).Retrained++
 	}
 	t.m = -1
 }
@@ -251,10 +251,10 @@ func (t *trainer) trainSub(c *r2.Co, v *published.Version, m, generation uint32)
 	s, tt := t.fit.Sub(t.leaves, span, v.Model.Base(m), generation, t.tt)
 	t.tt = tt
 	if s.Fallback() {
-		t.p.stats.Unpredicted++
+		t.p.counts(c).Unpredicted++
 	}
 	if !t.writer.Store(c, v, m, s, span, tt) {
-		t.p.stats.Unpredicted++
+		t.p.counts(c).Unpredicted++
 	}
 }
 

@@ -101,7 +101,7 @@ func (x *client) scanPart(p *part) error {
 // trained on other leaves is fetched anew by the next client that needs it: the answer to a scan brings none along.
 func (x *client) scanModel(p *part) (ok bool, err error) {
 	cache, s := x.caches[p.server], &x.scan
-	p.stats.Lookups++
+	p.counts(x.c).Lookups++
 	if err := x.checkVersion(p, cache); err != nil {
 		return false, err
 	}
@@ -109,7 +109,7 @@ func (x *client) scanModel(p *part) (ok bool, err error) {
 	if o == found {
 		o, err = x.translate(cache, &d)
 	}
-	p.stats.hit(x.mode == Full && o == found)
+	p.counts(x.c).hit(x.mode == Full && o == found)
 	if o != found || err != nil {
 		return o == again, err
 	}
@@ -194,7 +194,7 @@ func (x *client) start(p *part) (leaf, have int) {
 		x.c.Compute(searchCycles)
 		p.layout.DecodeKeys(l.buf.B, &x.view)
 		if x.view.INCA != l.inca {
-			p.stats.Mismatches++
+			p.counts(x.c).Mismatches++
 			x.stale = true
 			return -1, 0
 		}
@@ -273,7 +273,7 @@ func (x *client) readWhole(p *part) (whole bool, err error) {
 	for i := range x.leaves {
 		x.c.TouchDMA(x.leaves[i].buf.Addr, len(x.leaves[i].buf.B))
 	}
-	p.stats.Leaves += uint64(len(x.leaves))
+	p.counts(x.c).Leaves += uint64(len(x.leaves))
 	return true, nil
 }
 
@@ -282,11 +282,11 @@ func (x *client) readWhole(p *part) (whole bool, err error) {
 func (x *client) collect(p *part, l *leafRead) (ok bool) {
 	s := &x.scan
 	if !p.layout.DecodeKeys(l.buf.B, &x.view) {
-		p.stats.Torn++
+		p.counts(x.c).Torn++
 		return false
 	}
 	if x.view.INCA != l.inca && !x.s.opt.planted.noIncarnation {
-		p.stats.Mismatches++
+		p.counts(x.c).Mismatches++
 		x.stale = true
 		return false
 	}
@@ -311,7 +311,7 @@ func (x *client) collect(p *part, l *leafRead) (ok bool) {
 		off, n := p.layout.Value(i)
 		key, value, whole := p.layout.DecodeValue(i, l.buf.B[off:off+n])
 		if !whole || key != keys[i] {
-			p.stats.Torn++
+			p.counts(x.c).Torn++
 			return false
 		}
 		x.emit(key, value)
@@ -350,7 +350,7 @@ func (x *client) scanLocal(p *part) error {
 func (x *client) scanServer(p *part) error {
 	s := &x.scan
 	x.enter(Call)
-	p.stats.Fallbacks++
+	p.counts(x.c).Fallbacks++
 	each := x.s.pairBytes()
 	most := x.s.cl.MaxReply() / each
 	for s.need > 0 {

@@ -96,9 +96,9 @@ func (p *part) update(c *r2.Co, hints []tree.Hint, key uint64, real, value []byt
 	if err != nil {
 		p.s.cl.Fail(fmt.Errorf("store %s: machine %d: update of key %d: %w", p.s.spec.Name, p.server, key, err))
 	}
-	p.stats.Updates++
+	p.counts(c).Updates++
 	if hinted {
-		p.stats.Hinted++
+		p.counts(c).Hinted++
 	}
 	if ok {
 		p.record(c, redo.Put, key, real, value)

@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/knob"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/xstore/choose"
@@ -49,8 +50,8 @@ type part struct {
 	current    *published.Version
 	head       r2.Addr // the number of the current version, registered
 	rkey       uint32
-	keys       uint64 // now
-	stats      Stats
+	keys       uint64            // now
+	stats      owned.Each[Stats] // by the machine at which it happened
 	trainers   trainers
 	logs       []*r2.LogFile // by worker; nil: nothing is logged
 	durable    []r2.Time     // by log: what was appended before is on the SSD
@@ -123,7 +124,7 @@ func (s *Store) make() error {
 
 // open makes the part of a server.
 func (s *Store) open(m int) (*part, error) {
-	p := &part{s: s, server: m}
+	p := &part{s: s, server: m, stats: owned.New[Stats](s.cl.Machines(), nil)}
 	p.low, p.high = s.ranges.Range(m)
 	keys := s.ranges.Keys(m)
 	p.keys = keys.Len()
@@ -244,10 +245,15 @@ func (s *Store) Find(key uint64, value []byte) bool {
 // Stats are those of all servers.
 func (s *Store) Stats() (sum Stats) {
 	for _, p := range s.parts {
-		sum.Add(&p.stats)
+		for _, at := range p.stats.All() {
+			sum.Add(at)
+		}
 	}
 	return sum
 }
+
+// counts is where a coroutine counts.
+func (p *part) counts(c *r2.Co) *Stats { return p.stats.Of(c.Machine()) }
 
 // hit counts whether a lookup was a hit, when that is known.
 func (s *Stats) hit(it bool) {

@@ -131,7 +131,7 @@ func (w *walk) put(number uint32, level int, raw []byte) {
 
 // descend finds the position of a key: down to the leaf, and up again where a node turns out to be too old.
 func (x *client) descend(p *part, w *walk, key uint64) (at location, o outcome, err error) {
-	p.stats.Lookups++
+	p.counts(x.c).Lookups++
 	x.fetched = false
 	at, o = location{}, invalid
 	err = x.down(p, w, key, func(n *tree.Inner) (fits bool, err error) {
@@ -141,7 +141,7 @@ func (x *client) descend(p *part, w *walk, key uint64) (at location, o outcome, 
 	if o == again {
 		o = invalid
 	}
-	p.stats.hit(o != invalid && !x.fetched)
+	p.counts(x.c).hit(o != invalid && !x.fetched)
 	return at, o, err
 }
 
@@ -182,7 +182,7 @@ const maxWalk = 64
 // may take if leaves are half full. ok is false if the server has to go on.
 func (x *client) scanNodes(p *part) (ok bool, err error) {
 	s := &x.scan
-	p.stats.Lookups++
+	p.counts(x.c).Lookups++
 	x.fetched = false
 	err = x.down(p, x.walks[p.server], s.next(), func(n *tree.Inner) (fits bool, err error) {
 		x.below(p, n)
@@ -192,7 +192,7 @@ func (x *client) scanNodes(p *part) (ok bool, err error) {
 		for i := range x.leaves {
 			l := &x.leaves[i]
 			if !p.layout.DecodeKeys(l.buf.B, &x.view) {
-				p.stats.Torn++
+				p.counts(x.c).Torn++
 				ok = i > 0
 				return true, nil
 			}
@@ -213,7 +213,7 @@ func (x *client) scanNodes(p *part) (ok bool, err error) {
 		ok = true
 		return true, nil
 	})
-	p.stats.hit(ok && !x.fetched)
+	p.counts(x.c).hit(ok && !x.fetched)
 	return ok, err
 }
 
@@ -238,7 +238,7 @@ func (x *client) below(p *part, n *tree.Inner) {
 
 // climb goes back to the node above a level, which has to be READ again. Above the root there is the word that names it.
 func (x *client) climb(p *part, w *walk, level int) (number uint32, above int, err error) {
-	p.stats.Mismatches++
+	p.counts(x.c).Mismatches++
 	if n := len(x.path); n > 0 {
 		number = x.path[n-1]
 		x.path = x.path[:n-1]
@@ -269,12 +269,12 @@ func (x *client) node(p *part, w *walk, number uint32, level int, fresh bool) (n
 		if err := x.c.Wait(); err != nil {
 			return nil, err
 		}
-		p.stats.Fetches++
+		p.counts(x.c).Fetches++
 		x.fetched = true
 		x.c.TouchDMA(buf.Addr, len(buf.B))
 		x.c.Compute(searchCycles)
 		if !l.Decode(buf.B, &x.inner) {
-			p.stats.Torn++
+			p.counts(x.c).Torn++
 			continue
 		}
 		if level >= w.lowest {
@@ -292,7 +292,7 @@ func (x *client) leaf(p *part, key uint64, aln uint32) (at location, o outcome, 
 	if whole, err := x.readLeaves(p, p.layout.FencedBytes()); !whole {
 		return at, invalid, err
 	}
-	p.stats.Leaves++
+	p.counts(x.c).Leaves++
 	x.c.Compute(searchCycles)
 	p.layout.DecodeKeys(x.leaves[0].buf.B, &x.view)
 	if key < x.view.Low || key > x.view.High {

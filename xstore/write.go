@@ -13,7 +13,7 @@ import (
 // fallback ships a GET to the server, and takes in what it knows of the sub-model that failed (§3.4.2.1).
 func (x *client) fallback(p *part, key uint64, value []byte) (bool, error) {
 	x.enter(Call)
-	p.stats.Fallbacks++
+	p.counts(x.c).Fallbacks++
 	version, m, generation, cache := ^uint32(0), uint32(0), uint32(0), x.caches[p.server]
 	if cache != nil {
 		version, m = cache.Version.Number, cache.Version.Model.Sub(key)
@@ -51,7 +51,7 @@ func (x *client) fallback(p *part, key uint64, value []byte) (bool, error) {
 func (x *client) refresh(p *part, cache *cache, m uint32, b []byte) {
 	s, span, entries := cache.Version.GetNewer(b, x.entries[:0])
 	x.entries = entries
-	p.stats.Refreshes++
+	p.counts(x.c).Refreshes++
 	if f := &x.s.opt.planted; f.oldModel || f.keepTable {
 		s, span = x.mix(cache, m, s, span)
 	}
