@@ -93,6 +93,8 @@ var scripts = []struct {
 	{"crossed/2pl", "transactions", "r0 w1; r1 w0; r0 r1", queues, 3, 0},
 	{"both/2pl", "transactions", "w0 w1; r0 r1; r1 r0", queues, 3, 0},
 	{"gaps/2pl", "transactions", fillGaps, queues, 3, 0},
+	// A record that is missing is read without a lock; before its reader inserts it, another one does and deletes it again.
+	{"refilled/2pl", "transactions", "r8 r1 r2 r4 r5 i8; i8 | d8", experiment.Knobs{"cc": "2pl", "2pl.isolation": "read-committed"}, 1, 20},
 	{"skewed/2pl", "snapshots", skewed, experiment.Knobs{"cc": "2pl"}, 4, 0},
 	// Cycles of Rococo's, and read-only transactions between writers.
 	{"crossing/rococo", "transactions", crossing, experiment.Knobs{"cc": "rococo"}, 3, 0},

@@ -45,7 +45,7 @@
 //
 // With that isolation reads take no lock, and return what was committed last: the row's sequence is odd while it is
 // written. Writes lock as before. A record that was read without a lock and is then written must be unchanged when the lock
-// is there, else the attempt aborts: no update is lost.
+// is there, else the attempt aborts: no update is lost. So must the gap of one that was not there and is inserted.
 //
 // # Snapshots
 //

@@ -146,6 +146,7 @@ func (s *session) accept(rep *r2.Reply) {
 				s.Conflict(&a.Access)
 			}
 		case wire.Get64(b)&foundBit == 0:
+			a.row = wire.Get64(b)
 			s.Tx.Lacks(&a.Access.Access, uint32(wire.Get64(b)))
 			b = b[lockBack:]
 		default:
@@ -159,6 +160,7 @@ func (s *session) accept(rep *r2.Reply) {
 func (s *session) found(a *access, b []byte) (rest []byte) {
 	a.held = a.want
 	s.locked(a.held)
+	a.row = wire.Get64(b)
 	a.Loc.Ref, b = store.Ref(wire.Get64(b)&^foundBit), s.readStamps(a, b[lockBack:])
 	a.seq, b = wire.Get64(b), b[seqBack:]
 	version := a.Table.Audit.Version(a.Key, a.Loc.Ref, a.seq)
@@ -178,10 +180,12 @@ func (s *session) locked(m mode) {
 	}
 }
 
-// Write takes the exclusive lock of a record that was read under a shared one, or none.
+// Write takes the exclusive lock of a record that was read under a shared one, or none, and of the gap of one that was found missing under
+// none. What was read without a lock is as it was.
 func (s *session) Write(x *txn.Access) error {
 	a := s.Own(x)
-	if a.State != txn.Fetched && !a.Tomb || a.held == exclusive {
+	here := a.State == txn.Fetched || a.Tomb
+	if a.held == exclusive || !here && !s.lacksUnlocked(a) {
 		return nil
 	}
 	s.Tx.Enter(txn.Lock, s.cfg.mode(txn.Lock))
@@ -193,13 +197,20 @@ func (s *session) Write(x *txn.Access) error {
 		return s.Tx.Fail(err)
 	}
 	b := rep.B
-	if len(b) < status+lockBack+s.p.stampsBack+seqBack || wire.Get64(b)&wasGranted == 0 || wire.Get64(b[status:]) != uint64(a.Loc.Ref)|foundBit {
+	if len(b) < status+lockBack || wire.Get64(b)&wasGranted == 0 || wire.Get64(b[status:]) != a.row {
 		return s.Conflict(&a.Access) // refused; or, without a lock until now, it is another one meanwhile
 	}
-	if b = s.readStamps(a, b[status+lockBack:]); wire.Get64(b) != a.seq {
-		return s.Conflict(&a.Access) // likewise
+	if here {
+		if b = s.readStamps(a, b[status+lockBack:]); wire.Get64(b) != a.seq {
+			return s.Conflict(&a.Access) // likewise
+		}
 	}
 	a.held = exclusive
 	s.locked(exclusive)
 	return nil
+}
+
+// lacksUnlocked says that a record which is to be inserted was looked for without a lock, and not found.
+func (s *session) lacksUnlocked(a *access) bool {
+	return s.cfg.Isolation == ReadCommitted && a.State == txn.Missing && !a.Blind && a.want == none
 }

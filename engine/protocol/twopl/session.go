@@ -27,6 +27,7 @@ type session struct {
 // access is one record of the attempt. Of Loc it knows the Ref alone.
 type access struct {
 	coordinator.Access
+	row   uint64 // as an answer names it: where it is, or the version of its gap
 	seq   uint64 // of the row
 	next  uint64 // the one that the attempt writes
 	tuple uint64 // timestamp of the record, and stamp of the version that was read, where records have versions
