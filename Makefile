@@ -21,7 +21,7 @@ export GOFLAGS := $(strip $(GOFLAGS) -trimpath -pgo=$(CURDIR)/$(PGO))
 # the hardware models assert of themselves. Make test computes all of them once, as the programs do; make soak computes all everywhere,
 # and has all tests of the engine run with those assertions.
 RACE_DIGESTS := cycle rococo xstore-d
-ARM64_DIGESTS := drtm+h micro-write rococo-tpcc rolex-d tpce-xstore xstore-e
+ARM64_DIGESTS := cc=2pl drtm+h micro-write rococo-tpcc rolex-d tpce-xstore xstore-e ts.scheme=vts
 INVARIANT_DIGESTS := farm micro-write rococo xstore-d
 ALL_DIGESTS = $(shell sed -n 's/^ *"\(.*\)": {$$/\1/p' engine/testdata/digests.json)
 # Go test's pattern for some of them.

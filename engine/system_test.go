@@ -5,17 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"os"
-	"regexp"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 
-	"drtmx/engine/code"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -238,116 +233,6 @@ func TestSeedsPopulate(t *testing.T) {
 		if n < 50 || !bytes.Equal(one, again) || bytes.Equal(one, other) {
 			t.Errorf("%s: of %d rows, seed 1 twice equal: %v, seeds 1 and 2 equal: %v", workload, n, bytes.Equal(one, again), bytes.Equal(one, other))
 		}
-	}
-}
-
-// golden are the systems of the golden digests. They change when the model changes, and then the file is
-// made anew with UPDATE=1; they must not change with machine, Go version or time.
-var golden = map[string]experiment.Knobs{
-	"churn":       {"workload": "churn", "workload.keys": 400, "fault.drop": 0.01},
-	"cycle":       {"workload": "cycle", "fault.drop": 0.01, "preset": "fasst"},
-	"micro-read":  {"workload": "micro-read"},
-	"micro-write": {"workload": "micro-write", "profile": "r74v", "ddio": false},
-	"nowait":      {"cc": "nowait", "fault.drop": 0.01},
-	"nowait-2":    {"cc": "nowait", "nowait.mode": "E/S", "preset": "fasst", "workload": "registers"},
-	"open":        {"clients.arrival": "open:200k"},
-	"rolex-d":     {"workload": "ycsb-d", "store.ordered": "rolex", "servers": 1, "clients": 2, "threads": 3, "workload.keys": 300, "workload.scale": 1, "workload.mix.insert": 60, "fault.drop": 0.01},
-	"registers":   {"workload": "registers", "fault.drop": 0.01},
-	"rococo":      {"cc": "rococo", "workload": "registers", "workload.keys": 60, "fault.drop": 0.01},
-	"rococo-tpcc": {"cc": "rococo", "workload": "tpcc", "workload.scale": 0.01},
-	"tpcc":        {"workload": "tpcc", "workload.scale": 0.01},
-	"tpcc-xstore": {"workload": "tpcc", "workload.scale": 0.01, "store.ordered": "xstore", "cc": "nowait"},
-	"tpce":        {"workload": "tpce", "workload.scale": 0.01},
-	"tpce-xstore": {"workload": "tpce", "workload.scale": 0.01, "store.ordered": "xstore", "servers": 3, "clients": 1},
-	"xstore-d":    {"workload": "ycsb-d", "servers": 1, "clients": 2, "threads": 3, "workload.keys": 300, "workload.scale": 1, "workload.mix.insert": 60, "fault.drop": 0.01},
-	"xstore-e":    {"workload": "ycsb-e", "workload.keys": 2000, "workload.dataset": "osm", "xstore.cache": "model", "xstore.top": "nn"},
-	"ycsb":        {"workload": "ycsb", "workload.keys": 1000, "workload.nodes_per_txn": 2, "fault.drop": 0.01},
-}
-
-func goldenSystems() map[string]experiment.Knobs {
-	systems := maps.Clone(golden)
-	for _, p := range experiment.PresetNames() {
-		systems[p] = experiment.Knobs{"preset": p}
-	}
-	return systems
-}
-
-// What the Makefile computes again elsewhere are golden systems: go test is silent about a name that no test has.
-func TestDigestsOfTheMakefile(t *testing.T) {
-	text, err := os.ReadFile("../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lists := regexp.MustCompile(`(?m)^([A-Z0-9]+_DIGESTS) := (.+)$`).FindAllStringSubmatch(string(text), -1)
-	if len(lists) != 3 {
-		t.Errorf("%d lists, want those of the race detector, arm64 and invariants", len(lists))
-	}
-	for _, list := range lists {
-		for _, name := range strings.Fields(list[2]) {
-			if _, ok := goldenSystems()[name]; !ok {
-				t.Errorf("%s: %s is no golden system", list[1], name)
-			}
-		}
-	}
-}
-
-// Each is a test of its own, for under emulation each wants a process of its own: what a system has
-// reserved and given back goes on to take the emulator's memory.
-func TestGoldenDigests(t *testing.T) {
-	const file = "testdata/digests.json"
-	systems := goldenSystems()
-	want := map[string]result.Digests{}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
-	got, update := map[string]result.Digests{}, os.Getenv("UPDATE") != ""
-	for _, name := range slices.Sorted(maps.Keys(systems)) {
-		t.Run(name, func(t *testing.T) {
-			if got[name] = mustRun(t, small(systems[name])).Digests; got[name] != want[name] && !update {
-				t.Errorf("digests %+v, golden %+v; if the model was changed on purpose: UPDATE=1 go test ./engine -run Golden", got[name], want[name])
-			}
-		})
-	}
-	if !update {
-		if len(systems) != len(want) {
-			t.Errorf("%d systems, %d golden digests", len(systems), len(want))
-		}
-		prove(t, want, len(got) == len(want))
-		return
-	}
-	if text, err = json.MarshalIndent(got, "", "  "); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, append(text, '\n'), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// prove holds what proven.json says of this code, and writes it for `make proven` where all golden systems have run.
-func prove(t *testing.T, golden map[string]result.Digests, all bool) {
-	behaviour := map[string]string{}
-	for name, d := range golden { // order-free: a copy
-		behaviour[name] = d.Behaviour
-	}
-	if os.Getenv("PROVE") == "" {
-		if err := code.Check(behaviour); err != nil {
-			t.Error(err)
-		}
-		return
-	}
-	if t.Failed() || !all {
-		t.Fatal("nothing is proven: not all golden digests are equal")
-	}
-	text, err := code.Prove(behaviour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile("code/proven.json", append(text, '\n'), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
 
