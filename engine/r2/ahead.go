@@ -33,13 +33,6 @@ func AheadWith[T any](c *Co, x *T) {
 // PrefetchAll is Prefetch of a list's values.
 func PrefetchAll[T any](list []T) { ahead.All(list) }
 
-// AheadOf has ask called a little before the handler of an RPC serves a request on a
-// machine, for asking the host for the memory that it will touch; it must have no effect
-// on the simulation. The request may be an old one, and its sender's thread a guess.
-func (cl *Cluster) AheadOf(id uint8, ask func(machine int, from Peer, req []byte)) {
-	cl.rpcs.Of(id).Ask = ask
-}
-
 // AheadBytes asks the host for what a core's access to n bytes of its machine's memory
 // will need.
 func (cl *Cluster) AheadBytes(machine int, a Addr, n int) {
@@ -133,7 +126,7 @@ func (cl *Cluster) aheadCoroutines(a uint32) {
 func (w *Worker) aheadMessage(slot, from int) {
 	a := w.buffers.RecvBuffer(slot)
 	h := datagram.Parse(w.mc.mem.Bytes(a, datagram.HeaderBytes))
-	ask := w.cl.rpcs.Of(h.RPC).Ask
+	ask := w.cl.rpc(h.RPC).Ask
 	if ask != nil && (h.Kind == datagram.Request || h.Kind == datagram.Passive) && datagram.HeaderBytes+h.Size <= w.buffers.Size {
 		ask(w.machine, Peer{from, w.thread, h.Coroutine}, w.mc.mem.Bytes(a+datagram.HeaderBytes, h.Size)[w.cl.front:])
 	}

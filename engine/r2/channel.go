@@ -148,7 +148,7 @@ func (ch *channel) acknowledge(w *Worker, low uint32) {
 			k.answered = true
 			w.rtos.Heard(ch.rto, k.tries, !repeated, w.Local-k.sentAt)
 			w.unconfirmed--
-			if f := w.cl.rpcs.Of(k.rpc).Receipt; f != nil {
+			if f := w.cl.rpc(k.rpc).Receipt; f != nil {
 				f(w.mc.id, w.thread, ch.peer.mc.id, k.message[w.cl.front:])
 			}
 		}

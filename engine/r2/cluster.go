@@ -73,6 +73,9 @@ type Peer struct {
 	Machine, Thread, Coroutine int
 }
 
+// rpcs is the name by which a cluster has its RPCs.
+type rpcs = registry.Table[Handler, Peer]
+
 // Cluster is the framework over all machines of a fabric.
 type Cluster struct {
 	sim       *sim.Sim
@@ -93,9 +96,9 @@ type Cluster struct {
 	whole     datagram.Whole
 	front     int                            // bytes in front of a request: see Config.Epochs
 	follows   func(number, have uint16) bool // rule by which segments are taken
-	rpcs      registry.Table[Handler, Peer]
-	deferring bool  // some may be deferred, so there is again
-	again     uint8 // the rpc that asks again for the answer to a deferred request
+	deferring bool                           // some may be deferred, so there is again
+	again     uint8                          // the rpc that asks again for the answer to a deferred request
+	rpcs
 
 	kWork, kTimer, kTick sim.Kind
 	kUp                  sim.Kind // once a machine has restarted
@@ -214,30 +217,12 @@ func (cl *Cluster) SpoilScratch() { cl.cores.Spoils = true }
 // no answer to.
 func (cl *Cluster) Fail(err error) { cl.sim.Fail(err) }
 
-// Handle installs the handler of an RPC and gives it an id, which requests carry. The name is for people: part.what.
-func (cl *Cluster) Handle(name string, h Handler) (id uint8) { return cl.rpcs.Add(name, h) }
-
-// HandleAtOnce is Handle of one that never waits for its core's local time, so that it Peeks and Pokes: it runs on the worker's own
-// stack, without the switch to a coroutine. Should it wait all the same, it panics.
-func (cl *Cluster) HandleAtOnce(name string, h Handler) (id uint8) {
-	id = cl.Handle(name, h)
-	cl.rpcs.Of(id).AtOnce = true
-	return id
-}
-
-// RPCName is the name of an RPC.
-func (cl *Cluster) RPCName(id uint8) string { return cl.rpcs.Of(id).Name }
-
 // SetSingleReplies has every reply of a handler ring a doorbell of its own
 // instead of sharing that of the flush: no doorbell batching for servers (§2.2.3).
 func (cl *Cluster) SetSingleReplies(on bool) { cl.single = on }
 
-// OnReceipt has f called when the receipt of a passive request of that id is
-// in: machine to has served it. m and thread are the requester, req is what it
-// sent. f is bookkeeping: it may not post, park or charge.
-func (cl *Cluster) OnReceipt(id uint8, f func(m, thread, to int, req []byte)) {
-	cl.rpcs.Of(id).Receipt = f
-}
+// rpc is the RPC of an id.
+func (cl *Cluster) rpc(id uint8) *registry.RPC[Handler, Peer] { return registry.Of(&cl.rpcs, id) }
 
 // worker is a worker thread, for what needs one.
 func (cl *Cluster) worker(m, thread int) *Worker {

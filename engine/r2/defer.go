@@ -66,10 +66,10 @@ func (cl *Cluster) HandleDeferring(name string, h Handler) (id uint8) {
 	if !cl.deferring {
 		cl.deferring = true
 		cl.again = cl.Handle("r2.again", serveAgain)
-		cl.rpcs.Of(cl.again).Defers = true
+		cl.rpc(cl.again).Defers = true
 	}
 	id = cl.Handle(name, h)
-	cl.rpcs.Of(id).Defers = true
+	cl.rpc(id).Defers = true
 	return id
 }
 
@@ -78,7 +78,7 @@ func (cl *Cluster) HandleDeferring(name string, h Handler) (id uint8) {
 func (c *Co) Defer() *Ticket {
 	t := c.keepRequest()
 	if t.head.Kind == datagram.Passive {
-		panic(fmt.Sprintf("r2: %s defers a passive %s at %d ps: it has no reply to defer", c.Name(), c.w.cl.rpcs.Of(t.head.RPC).Name, c.Now()))
+		panic(fmt.Sprintf("r2: %s defers a passive %s at %d ps: it has no reply to defer", c.Name(), c.w.cl.rpc(t.head.RPC).Name, c.Now()))
 	}
 	return t
 }
@@ -92,10 +92,10 @@ func (c *Co) keepRequest() *Ticket {
 	switch {
 	case c.index >= 0 && !c.serves:
 		panic(fmt.Sprintf("r2: %s defers at %d ps, and handles no request", c.Name(), c.Now()))
-	case !w.cl.rpcs.Of(j.head.RPC).Defers:
-		panic(fmt.Sprintf("r2: %s defers a %s at %d ps: have it handled by HandleDeferring", c.Name(), w.cl.rpcs.Of(j.head.RPC).Name, c.Now()))
+	case !w.cl.rpc(j.head.RPC).Defers:
+		panic(fmt.Sprintf("r2: %s defers a %s at %d ps: have it handled by HandleDeferring", c.Name(), w.cl.rpc(j.head.RPC).Name, c.Now()))
 	case w.deferred != nil:
-		panic(fmt.Sprintf("r2: %s defers a %s twice at %d ps", c.Name(), w.cl.rpcs.Of(j.head.RPC).Name, c.Now()))
+		panic(fmt.Sprintf("r2: %s defers a %s twice at %d ps", c.Name(), w.cl.rpc(j.head.RPC).Name, c.Now()))
 	}
 	t := w.newTicket()
 	t.ch, t.seq, t.head, t.from = j.ch, j.seq, j.head, j.from
@@ -157,7 +157,7 @@ func (t *Ticket) String() string {
 	if t.works {
 		what = "works on"
 	}
-	return fmt.Sprintf("m%d.t%d: %s a %s of machine %d thread %d since %d ps", t.w.machine, t.w.thread, what, t.w.cl.rpcs.Of(t.head.RPC).Name, t.from.Machine, t.from.Thread, t.since)
+	return fmt.Sprintf("m%d.t%d: %s a %s of machine %d thread %d since %d ps", t.w.machine, t.w.thread, what, t.w.cl.rpc(t.head.RPC).Name, t.from.Machine, t.from.Thread, t.since)
 }
 
 // ticketOf is the ticket of a request.
@@ -288,14 +288,14 @@ func (w *Worker) holds(j *job) bool {
 func (g *Group) askSelf(rpc uint8, message []byte) *Reply {
 	c, w := g.co, g.co.w
 	if c.index < 0 {
-		panic(fmt.Sprintf("r2: %s asks its own thread for %s at %d ps: a handler cannot wait for what may be deferred", c.Name(), w.cl.rpcs.Of(rpc).Name, c.Now()))
+		panic(fmt.Sprintf("r2: %s asks its own thread for %s at %d ps: a handler cannot wait for what may be deferred", c.Name(), w.cl.rpc(rpc).Name, c.Now()))
 	}
 	w.own = job{head: datagram.Header{RPC: rpc}, from: Peer{w.mc.id, w.thread, c.index}, req: message}
 	if c.mode.Passive {
 		w.own.head.Kind = datagram.Passive
 	}
 	c.serves = true
-	n := w.cl.rpcs.Of(rpc).Serve(c, w.own.from, message, w.answer)
+	n := w.cl.rpc(rpc).Serve(c, w.own.from, message, w.answer)
 	c.Back(false)
 	c.serves = false
 	t := w.deferred
@@ -305,7 +305,7 @@ func (g *Group) askSelf(rpc uint8, message []byte) *Reply {
 	}
 	defer w.messages.Give(message)
 	if c.mode.Passive {
-		if f := w.cl.rpcs.Of(rpc).Receipt; f != nil {
+		if f := w.cl.rpc(rpc).Receipt; f != nil {
 			f(w.mc.id, w.thread, w.mc.id, message)
 		}
 		return nil
@@ -396,7 +396,7 @@ func (cl *Cluster) later(after Time, k *call) Time {
 func (w *Worker) retryWindowHead(ch *channel) {
 	k := ch.At(ch.Oldest)
 	first := ch.stalled == nil || len(*ch.stalled) == 0
-	if first && w.cl.rpcs.Of(k.rpc).Defers && !k.answered && k.tries < resendMax && ch.peer.mc.state == running {
+	if first && w.cl.rpc(k.rpc).Defers && !k.answered && k.tries < resendMax && ch.peer.mc.state == running {
 		k.tries++
 		k.sentAt = w.Local
 		w.request(ch, ch.Oldest, k, true, true)

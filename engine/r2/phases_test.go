@@ -17,9 +17,9 @@ var (
 // handle installs a handler under an id that a test chooses.
 func (cl *Cluster) handle(id uint8, h Handler) {
 	for n := uint8(0); n <= id; n++ {
-		if cl.rpcs.Of(n).Name == "" {
-			cl.rpcs.Add(fmt.Sprintf("test.%d", n), nil)
+		if cl.rpc(n).Name == "" {
+			cl.Handle(fmt.Sprintf("test.%d", n), nil)
 		}
 	}
-	cl.rpcs.Of(id).Serve = h
+	cl.rpc(id).Serve = h
 }

@@ -159,7 +159,7 @@ func (w *Worker) message(ch *channel, h datagram.Header, payload []byte) {
 // that may be deferred are answered by datagrams.
 func (cl *Cluster) awaited(ch *channel) (seq uint32, open bool) {
 	for seq = ch.Oldest; seq != ch.Next; seq++ {
-		if k := ch.At(seq); !k.answered && !k.passive && !cl.rpcs.Of(k.rpc).Defers {
+		if k := ch.At(seq); !k.answered && !k.passive && !cl.rpc(k.rpc).Defers {
 			return seq, true
 		}
 	}

@@ -59,7 +59,7 @@ func (g *Group) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 		return c.replies.Next()
 	}
 	if w.out[m] == nil {
-		g.fail(fmt.Errorf("r2: rpc %s from machine %d to machine %d: %w", w.cl.rpcs.Of(rpc).Name, w.mc.id, m, ErrNoThreads))
+		g.fail(fmt.Errorf("r2: rpc %s from machine %d to machine %d: %w", w.cl.rpc(rpc).Name, w.mc.id, m, ErrNoThreads))
 		return c.replies.Next()
 	}
 	ch := w.towards(m, thread)
@@ -108,16 +108,16 @@ func (g *Group) callSelf(rpc uint8, req []byte) *Reply {
 	w.Charge(w.CPU.Dispatch)
 	message := w.messages.Take(len(req)) // the handler may wait, and req be used by others
 	copy(message, req)
-	if w.cl.rpcs.Of(rpc).Defers {
+	if w.cl.rpc(rpc).Defers {
 		return g.askSelf(rpc, message)
 	}
 	defer w.messages.Give(message)
 	c.serves = true
-	n := w.cl.rpcs.Of(rpc).Serve(c, Peer{w.mc.id, w.thread, c.index}, message, w.answer)
+	n := w.cl.rpc(rpc).Serve(c, Peer{w.mc.id, w.thread, c.index}, message, w.answer)
 	c.Back(false)
 	c.serves = false
 	if c.mode.Passive {
-		if f := w.cl.rpcs.Of(rpc).Receipt; f != nil {
+		if f := w.cl.rpc(rpc).Receipt; f != nil {
 			f(w.mc.id, w.thread, w.mc.id, message)
 		}
 		return nil
@@ -304,7 +304,7 @@ func (w *Worker) serveRequest(ch *channel, h datagram.Header, seq uint32, payloa
 	w.job = job{ch: ch, seq: seq, head: h, req: payload, slot: slot, whole: whole,
 		from: Peer{int(cqe.Src.Machine), ch.peer.thread, h.Coroutine}}
 	w.observe(&w.job, cqe)
-	if w.cl.rpcs.Of(h.RPC).AtOnce {
+	if w.cl.rpc(h.RPC).AtOnce {
 		w.handle(&w.job)
 	} else {
 		core.Resume(&w.handler.Program)
@@ -316,7 +316,7 @@ func (w *Worker) serveRequest(ch *channel, h datagram.Header, seq uint32, payloa
 func (w *Worker) repeat(ch *channel, seq uint32, h datagram.Header) {
 	if k := ch.Kept(seq); k != nil {
 		w.sendReply(ch, seq, h, k)
-	} else if w.cl.rpcs.Of(h.RPC).Defers && h.Kind == datagram.Request {
+	} else if w.cl.rpc(h.RPC).Defers && h.Kind == datagram.Request {
 		w.sayNotYet(ch, seq, h)
 	}
 }
@@ -364,7 +364,7 @@ func (w *Worker) handle(j *job) {
 	if w.cl.front > 0 && !w.admits(j) {
 		return
 	}
-	f := w.cl.rpcs.Of(j.head.RPC).Serve
+	f := w.cl.rpc(j.head.RPC).Serve
 	if f == nil {
 		w.cl.Fail(fmt.Errorf("r2: machine %d got a request for rpc %d, which has no handler", w.mc.id, j.head.RPC))
 		return
@@ -374,7 +374,7 @@ func (w *Worker) handle(j *job) {
 	if j.stamp != nil {
 		j.stamp.Spend(metrics.Handler, w.Local-start)
 	}
-	if w.cl.rpcs.Of(j.head.RPC).Defers && w.holds(j) {
+	if w.cl.rpc(j.head.RPC).Defers && w.holds(j) {
 		w.messages.Give(j.whole)
 		w.repost(j.slot)
 		return
@@ -404,7 +404,7 @@ func (w *Worker) sendReply(ch *channel, seq uint32, h datagram.Header, k *datagr
 		w.replySegments(ch, h, k, 0)
 		return
 	}
-	if ch.rings != nil && ch.rings.Replies.Base != 0 && !w.cl.rpcs.Of(h.RPC).Defers && k.How != ofOldEpoch {
+	if ch.rings != nil && ch.rings.Replies.Base != 0 && !w.cl.rpc(h.RPC).Defers && k.How != ofOldEpoch {
 		w.write(ch, ch.rings.Replies, h, k.Message, !w.cl.single)
 		return
 	}

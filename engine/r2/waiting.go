@@ -26,7 +26,7 @@ func (cl *Cluster) HandleWaiting(name string, h Handler) (id uint8) {
 		c.w.assign(c, t)
 		return 0
 	})
-	cl.rpcs.Of(id).Waits = h
+	cl.rpc(id).Waits = h
 	return id
 }
 
@@ -68,9 +68,9 @@ func (c *Co) serveTicket(t *Ticket) {
 	c.Phase(metrics.PhaseOther, Mode{})
 	rep := w.messages.Take(w.cl.MaxReply())
 	start := w.Local
-	n := w.cl.rpcs.Of(t.head.RPC).Waits(c, t.from, t.req, rep)
+	n := w.cl.rpc(t.head.RPC).Waits(c, t.from, t.req, rep)
 	if err := c.Wait(); err != nil { // of what it has posted and not waited for
-		w.cl.Fail(fmt.Errorf("r2: handler of %s on machine %d: %w", w.cl.rpcs.Of(t.head.RPC).Name, w.mc.id, err))
+		w.cl.Fail(fmt.Errorf("r2: handler of %s on machine %d: %w", w.cl.rpc(t.head.RPC).Name, w.mc.id, err))
 	}
 	t.finish(c, rep[:n], start)
 	w.messages.Give(rep)

@@ -16,22 +16,22 @@ func TestTable(t *testing.T) {
 	}
 	var table Table[string, int]
 	for i := range datagram.RPCs {
-		if id := table.Add(fmt.Sprint("rpc ", i), fmt.Sprint("handler ", i)); int(id) != i {
+		if id := table.Handle(fmt.Sprint("rpc ", i), fmt.Sprint("handler ", i)); int(id) != i {
 			t.Errorf("rpc %d has id %d", i, id)
 		}
 		if i == 1 {
-			if got := said(func() { table.Add("rpc 0", "") }); got != "r2: rpc rpc 0 twice" {
+			if got := said(func() { table.Handle("rpc 0", "") }); got != "r2: rpc rpc 0 twice" {
 				t.Error(got)
 			}
-			if r := table.Of(2); r.Name != "" || r.Serve != "" {
-				t.Errorf("%+v was not added", r)
+			if r := Of(&table, 2); r.Name != "" || r.Serve != "" {
+				t.Errorf("%+v has no handler", r)
 			}
 		}
 	}
-	if got := said(func() { table.Add("one more", "") }); got != fmt.Sprintf("r2: no id left for rpc one more: there are %d", datagram.RPCs) {
+	if got := said(func() { table.Handle("one more", "") }); got != fmt.Sprintf("r2: no id left for rpc one more: there are %d", datagram.RPCs) {
 		t.Error(got)
 	}
-	if r := table.Of(9); r.Name != "rpc 9" || r.Serve != "handler 9" {
+	if r := Of(&table, 9); r.Name != "rpc 9" || r.Serve != "handler 9" {
 		t.Errorf("%+v", r)
 	}
 }
