@@ -24,13 +24,12 @@ type call struct {
 	passive  bool
 	answered bool
 	phase    metrics.Phase
-	tries    uint8         // repetitions
-	deferred uint8         // how often the server has said that its answer takes long
-	posted   Time          // the first time
-	sent     uint16        // segments of the request that went out
-	granted  uint16        // that are there
-	got      uint16        // segments of the reply that are here
-	stamp    metrics.Stamp // of the way there and the handler, kept by the simulator; not of a passive one
+	tries    uint8  // repetitions
+	deferred uint8  // how often the server has said that its answer takes long
+	posted   Time   // the first time
+	sent     uint16 // segments of the request that went out
+	granted  uint16 // that are there
+	got      uint16 // segments of the reply that are here
 }
 
 // channel is one thread's side of the conversation with a thread of another

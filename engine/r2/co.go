@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2/account"
 	"drtmx/engine/r2/ahead"
+	"drtmx/engine/r2/beside"
 	"drtmx/engine/r2/core"
 	"drtmx/engine/r2/registered"
 )
@@ -40,6 +41,7 @@ type Co struct {
 	slot  int // among all coroutines of the worker but the handler
 
 	account.Account // its ledger is the next lines
+	beside.Pad
 
 	replies registered.Replies
 	groups  []*Group // handed out are the first ngroup

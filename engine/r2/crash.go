@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/metrics"
 	"drtmx/engine/r2/account"
 	"drtmx/engine/r2/core"
 	"drtmx/engine/r2/datagram"
@@ -152,7 +153,7 @@ func (w *Worker) giveUp(ch *channel, k *call) {
 		return
 	}
 	k.group.fail(fmt.Errorf("r2: rpc %d from machine %d to machine %d: %w", w.cl.rpcOf(k), w.mc.id, ch.peer.mc.id, ErrUnreachable))
-	w.done(k.group, &k.stamp)
+	w.done(k.group, new(metrics.Stamp))
 }
 
 // severed accounts for a one-sided request that ended with its peer's machine.

@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/r2/beside"
 	"drtmx/engine/r2/core"
 	"drtmx/engine/r2/datagram"
+	"drtmx/engine/r2/registered"
 )
 
 // A handler that cannot answer yet keeps the request as a Ticket and answers later, from any code of its
@@ -47,7 +49,7 @@ type Ticket struct {
 	works  bool // a coroutine is at it: it waits for no lock
 	f      func(c *Co, req, rep []byte) int
 	answer []byte // while the caller is on its way to ask again
-	stamp  metrics.Stamp
+	beside beside.Answer
 	since  Time
 	at     int // in the worker's list
 }
@@ -115,7 +117,7 @@ func (w *Worker) newTicket() *Ticket {
 	} else {
 		t = new(Ticket)
 	}
-	*t = Ticket{w: w, at: len(w.tickets)}
+	*t = Ticket{w: w, at: len(w.tickets), beside: beside.Answer{Notes: t.beside.Notes[:0]}}
 	w.tickets = append(w.tickets, t)
 	return t
 }
@@ -129,7 +131,7 @@ func (t *Ticket) free() {
 	w.tickets[t.at].at = t.at
 	w.tickets[last] = nil
 	w.tickets = w.tickets[:last]
-	*t = Ticket{w: w, state: ticketDone}
+	*t = Ticket{w: w, state: ticketDone, beside: t.beside}
 	w.spare = append(w.spare, t)
 }
 
@@ -213,8 +215,10 @@ func (t *Ticket) deliver(c *Co) {
 	w, start, flat := t.w, t.w.Local, c.Beyond()
 	w.Charge(w.CPU.Dispatch)
 	rep := w.messages.Take(w.cl.MaxReply())
+	outer := beside.Begin(&c.Pad)
 	n := t.f(c, t.req, rep)
 	c.Back(flat)
+	t.beside.Notes = append(t.beside.Notes, beside.End(&c.Pad, outer)...)
 	t.finish(c, rep[:n], start)
 	w.messages.Give(rep)
 }
@@ -222,15 +226,16 @@ func (t *Ticket) deliver(c *Co) {
 // finish gives an answer to the coroutine that waits for it. Work on it began at a time.
 func (t *Ticket) finish(c *Co, reply []byte, start Time) {
 	w := t.w
-	t.stamp.Spend(metrics.LockWait, max(start-t.since, 0))
-	t.stamp.Spend(metrics.Handler, w.Local-start)
+	t.beside.Stamp.Spend(metrics.LockWait, max(start-t.since, 0))
+	t.beside.Stamp.Spend(metrics.Handler, w.Local-start)
 	switch {
 	case t.head.Kind == datagram.Passive:
 	case t.ch == nil:
 		t.reply.B = t.group.co.Buf(len(reply)).B
 		copy(t.reply.B, reply)
+		registered.Annotate(t.reply, t.beside.Notes)
 		w.Charge(w.CopyCost(len(reply)))
-		w.done(t.group, &t.stamp)
+		w.done(t.group, &t.beside.Stamp)
 	case t.Gone():
 	default:
 		if x := w.cl.watch; x != nil {
@@ -251,16 +256,11 @@ func (t *Ticket) finish(c *Co, reply []byte, start Time) {
 // send sends the answer.
 func (t *Ticket) send(c *Co) {
 	w := t.w
-	if k := w.asking(t.ch, t.seq); k != nil {
-		k.stamp = t.stamp
-	}
 	if w.cl.single {
 		core.FenceStreams(&c.Program)
 	}
-	t.ch.Keep(t.seq, t.answer)
-	t.answer = nil
-	k := t.ch.Kept(t.seq)
-	k.How = answeredLate
+	k := t.ch.Keep(t.seq, t.answer, &t.beside)
+	k.How, t.answer = answeredLate, nil
 	w.sendReply(t.ch, t.seq, t.head, k)
 	t.free()
 }
@@ -275,51 +275,32 @@ func (w *Worker) holds(j *job) bool {
 	switch t.state {
 	case ticketNew:
 		t.state, t.since = ticketOpen, w.Local
-		if j.stamp != nil {
-			t.stamp = *j.stamp
-		}
+		t.beside.Set(&j.beside)
 	case ticketAnswered: // while it was asked for again
 		t.send(w.handler)
 	}
 	return true
 }
 
-// askSelf is callSelf of an rpc that may be deferred.
-func (g *Group) askSelf(rpc uint8, message []byte) *Reply {
-	c, w := g.co, g.co.w
+// beginOwn begins a request of a thread to itself that may be deferred.
+func (w *Worker) beginOwn(c *Co, j job) {
 	if c.index < 0 {
-		panic(fmt.Sprintf("r2: %s asks its own thread for %s at %d ps: a handler cannot wait for what may be deferred", c.Name(), w.cl.rpc(rpc).Name, c.Now()))
+		panic(fmt.Sprintf("r2: %s asks its own thread for %s at %d ps: a handler cannot wait for what may be deferred", c.Name(), w.cl.RPCName(j.head.RPC), c.Now()))
 	}
-	w.own = job{head: datagram.Header{RPC: rpc}, from: Peer{w.mc.id, w.thread, c.index}, req: message}
-	if c.mode.Passive {
+	if w.own = j; c.mode.Passive {
 		w.own.head.Kind = datagram.Passive
 	}
-	c.serves = true
-	n := w.cl.rpc(rpc).Serve(c, w.own.from, message, w.answer)
-	c.Back(false)
-	c.serves = false
+}
+
+// endOwn is its ticket if its handler, which has made notes, has deferred it.
+func (w *Worker) endOwn(notes []uint64) *Ticket {
 	t := w.deferred
 	w.deferred = nil
 	if t != nil {
 		t.state, t.since = ticketOpen, w.Local
+		t.beside.Notes = append(t.beside.Notes, notes...)
 	}
-	defer w.messages.Give(message)
-	if c.mode.Passive {
-		if f := w.cl.rpc(rpc).Receipt; f != nil {
-			f(w.mc.id, w.thread, w.mc.id, message)
-		}
-		return nil
-	}
-	r := c.replies.Next()
-	if t == nil {
-		r.B = c.Buf(n).B
-		copy(r.B, w.answer[:n])
-		return r
-	}
-	t.group, t.reply = g, r
-	g.pending++
-	g.posted()
-	return r
+	return t
 }
 
 // sayNotYet answers the repetition of a request that is deferred.
@@ -328,10 +309,8 @@ func (w *Worker) sayNotYet(ch *channel, seq uint32, h datagram.Header) {
 	if t == nil || t.Gone() {
 		return
 	}
-	ch.Keep(seq, nil)
-	k := ch.Kept(seq)
-	k.How = notYet
-	t.moved = true
+	k := ch.Keep(seq, nil, new(beside.Answer))
+	k.How, t.moved = notYet, true
 	w.sendReply(ch, seq, h, k)
 }
 

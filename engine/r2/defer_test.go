@@ -27,13 +27,16 @@ func le(x uint64) []byte { return binary.LittleEndian.AppendUint64(nil, x) }
 func (b *bed) lockServer() (q *queues, lock, unlock uint8) {
 	q = new(queues)
 	lock = b.cl.HandleDeferring("lock", func(c *Co, _ Peer, req, rep []byte) int {
-		k := binary.LittleEndian.Uint64(req) % 4
+		id := binary.LittleEndian.Uint64(req)
+		k := id % 4
+		c.Annotate(id)
 		if q.held[k] {
 			q.waiting[k] = append(q.waiting[k], c.Defer())
 			return 0
 		}
 		q.held[k] = true
 		q.granted++
+		c.Annotate(^id)
 		return copy(rep, req)
 	})
 	unlock = b.cl.Handle("unlock", func(c *Co, _ Peer, req, _ []byte) int {
@@ -59,8 +62,9 @@ func (q *queues) grant(c *Co, k int) {
 			continue
 		}
 		q.held[k] = true
-		t.Answer(c, func(_ *Co, req, rep []byte) int {
+		t.Answer(c, func(c *Co, req, rep []byte) int {
 			q.granted++
+			c.Annotate(^binary.LittleEndian.Uint64(req))
 			return copy(rep, req)
 		})
 		return
@@ -123,6 +127,7 @@ func TestDeferredRepliesExactlyOnce(t *testing.T) {
 								if got := binary.LittleEndian.Uint64(r.B); got != id {
 									t.Fatalf("reply %x to %x", got, id)
 								}
+								checkNotes(t, r, id, ^id)
 								if inside[id%4]++; inside[id%4] != 1 {
 									t.Fatalf("%d have lock %d at %d ps", inside[id%4], id%4, c.Now())
 								}

@@ -47,18 +47,27 @@ func (x *watch) posted(l *List, n int) {
 	}
 }
 
-// called reports an RPC: with its answer, or if passive when it is sent.
-func (x *watch) called(w *Worker, ch *channel, seq uint32, k *call) {
+// called reports an RPC: with its answer and where its time went, or if passive when it is sent.
+func (x *watch) called(w *Worker, ch *channel, seq uint32, k *call, stamp *metrics.Stamp) {
 	to := ch.peer.mc.id
 	v := VerbEvent{
 		Co: k.group.co.ID(), Phase: k.phase, Op: fabric.Send, RPC: w.cl.rpcOf(k), Call: idOf(w, to, seq), From: w.mc.id, To: to, Bytes: len(k.message),
 		FromNIC: w.home, ToNIC: ch.peer.home, Passive: k.passive, Post: k.posted, Done: w.Local,
 	}
-	if rest := v.Done - v.Post - k.stamp.Total(); !k.passive && k.tries == 0 && rest >= 0 {
-		v.Stamp = k.stamp
-		v.Stamp.Spend(metrics.Poll, rest)
+	if !k.passive && k.tries == 0 && v.Done-v.Post >= stamp.Total() {
+		v.Stamp = *stamp
+		v.Stamp.Spend(metrics.Poll, v.Done-v.Post-stamp.Total())
 	}
 	x.observer.Verb(&v)
+}
+
+// asking is the caller's end of a request; nil: it no longer waits.
+func (w *Worker) asking(ch *channel, seq uint32) *call {
+	mine := ch.peer.towards(w.mc.id, w.thread)
+	if !mine.Has(seq) {
+		return nil
+	}
+	return mine.At(seq)
 }
 
 // served reports what a handler did from begin until now for a call that is still open, with a reply of so many bytes.

@@ -144,7 +144,9 @@ func TestRemoteAccessErrorReachesTheCoroutine(t *testing.T) {
 // echo counts what it served, so that a duplicate shows.
 func (b *bed) echo(served map[uint64]int) {
 	b.cl.handle(3, func(c *Co, from Peer, req, rep []byte) int {
-		served[binary.LittleEndian.Uint64(req)]++
+		id := binary.LittleEndian.Uint64(req)
+		served[id]++
+		c.Annotate(id)
 		c.Compute(200)
 		return copy(rep, req)
 	})
@@ -176,8 +178,11 @@ func exactlyOnce(t *testing.T, within Time, c Config, fc fabric.Config) {
 							if err := c.Wait(); err != nil {
 								t.Error(err)
 							}
-							if r != nil && binary.LittleEndian.Uint64(r.B) != id {
-								t.Errorf("reply %x to %x", r.B, id)
+							if r != nil {
+								checkNotes(t, r, id)
+								if binary.LittleEndian.Uint64(r.B) != id {
+									t.Errorf("reply %x to %x", r.B, id)
+								}
 							}
 						}
 						finished++
@@ -205,6 +210,7 @@ func TestRPCToSelfIsAProcedureCall(t *testing.T) {
 	b.cl.Spawn(1, 0, func(c *Co) {
 		r := c.Call(1, 3, binary.LittleEndian.AppendUint64(nil, 5))
 		ok = c.Wait() == nil && binary.LittleEndian.Uint64(r.B) == 5
+		checkNotes(t, r, 5)
 	})
 	b.run(20 * sim.Microsecond)
 	if !ok || b.f.Counts().Posted[fabric.Send] != 0 {

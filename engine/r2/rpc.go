@@ -6,8 +6,10 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/metrics"
+	"drtmx/engine/r2/beside"
 	"drtmx/engine/r2/core"
 	"drtmx/engine/r2/datagram"
+	"drtmx/engine/r2/registered"
 	"drtmx/engine/r2/sendq"
 )
 
@@ -19,7 +21,7 @@ type job struct {
 	from    Peer
 	req     []byte
 	slot    int
-	stamp   *metrics.Stamp // the requester's, nil if it no longer waits
+	beside  beside.Answer
 	running bool
 	whole   []byte  // of a request that came in segments, to be given back
 	ticket  *Ticket // not a request: one that another thread has answered
@@ -84,7 +86,7 @@ func (g *Group) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 	var r *Reply
 	if !k.passive {
 		r = c.replies.Next()
-		k.reply, k.stamp = r, metrics.Stamp{}
+		k.reply = r
 		g.pending++
 	} else {
 		w.unconfirmed++
@@ -95,7 +97,7 @@ func (g *Group) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 		w.tickDue = true // the loop ends it
 	}
 	if x := w.cl.watch; x != nil && k.passive {
-		x.called(w, ch, seq, k)
+		x.called(w, ch, seq, k, nil)
 	}
 	w.startTick()
 	g.posted()
@@ -104,27 +106,41 @@ func (g *Group) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 
 // callSelf is a call from a thread to itself: a procedure call.
 func (g *Group) callSelf(rpc uint8, req []byte) *Reply {
-	c, w := g.co, g.co.w
+	c, w, f := g.co, g.co.w, g.co.w.cl.rpc(rpc)
 	w.Charge(w.CPU.Dispatch)
 	message := w.messages.Take(len(req)) // the handler may wait, and req be used by others
 	copy(message, req)
-	if w.cl.rpc(rpc).Defers {
-		return g.askSelf(rpc, message)
-	}
 	defer w.messages.Give(message)
+	from := Peer{w.mc.id, w.thread, c.index}
+	if f.Defers {
+		w.beginOwn(c, job{head: datagram.Header{RPC: rpc}, from: from, req: message})
+	}
+	outer := beside.Begin(&c.Pad)
 	c.serves = true
-	n := w.cl.rpc(rpc).Serve(c, Peer{w.mc.id, w.thread, c.index}, message, w.answer)
+	n := f.Serve(c, from, message, w.answer)
 	c.Back(false)
 	c.serves = false
+	notes := beside.End(&c.Pad, outer)
+	var t *Ticket
+	if f.Defers {
+		t = w.endOwn(notes)
+	}
 	if c.mode.Passive {
-		if f := w.cl.rpc(rpc).Receipt; f != nil {
-			f(w.mc.id, w.thread, w.mc.id, message)
+		if f.Receipt != nil {
+			f.Receipt(w.mc.id, w.thread, w.mc.id, message)
 		}
 		return nil
 	}
 	r := c.replies.Next()
+	if t != nil {
+		t.group, t.reply = g, r
+		g.pending++
+		g.posted()
+		return r
+	}
 	r.B = c.Buf(n).B
 	copy(r.B, w.answer[:n])
+	registered.Annotate(r, notes)
 	return r
 }
 
@@ -259,14 +275,17 @@ func (w *Worker) answered(ch *channel, h datagram.Header, payload []byte, back *
 	w.finish(ch, seq, k, back)
 }
 
-// finish ends a call whose reply is complete.
+// finish ends a call whose reply is complete. What travels beside it is kept with it.
 func (w *Worker) finish(ch *channel, seq uint32, k *call, back *metrics.Stamp) {
 	k.answered = true
-	k.stamp.Add(back)
+	kept := ch.peer.towards(w.mc.id, w.thread).Kept(seq)
+	registered.Annotate(k.reply, kept.Beside.Notes)
+	stamp := kept.Beside.Stamp
+	stamp.Add(back)
 	if x := w.cl.watch; x != nil {
-		x.called(w, ch, seq, k)
+		x.called(w, ch, seq, k, &stamp)
 	}
-	w.done(k.group, &k.stamp)
+	w.done(k.group, &stamp)
 	ch.close(w)
 }
 
@@ -303,7 +322,10 @@ func (w *Worker) serveRequest(ch *channel, h datagram.Header, seq uint32, payloa
 	}
 	w.job = job{ch: ch, seq: seq, head: h, req: payload, slot: slot, whole: whole,
 		from: Peer{int(cqe.Src.Machine), ch.peer.thread, h.Coroutine}}
-	w.observe(&w.job, cqe)
+	if h.Kind == datagram.Request {
+		w.job.beside.Stamp = cqe.Stamp
+		w.job.beside.Stamp.Spend(metrics.HandlerQueue, max(w.Local-cqe.At, 0))
+	}
 	if w.cl.rpc(h.RPC).AtOnce {
 		w.handle(&w.job)
 	} else {
@@ -319,30 +341,6 @@ func (w *Worker) repeat(ch *channel, seq uint32, h datagram.Header) {
 	} else if w.cl.rpc(h.RPC).Defers && h.Kind == datagram.Request {
 		w.sayNotYet(ch, seq, h)
 	}
-}
-
-// observe adds the request's way to what its sender will attribute. This is
-// the simulator's knowledge, nothing of it is on the wire.
-func (w *Worker) observe(j *job, cqe *fabric.CQE) {
-	if j.head.Kind != datagram.Request {
-		return
-	}
-	k := w.asking(j.ch, j.seq)
-	if k == nil {
-		return
-	}
-	j.stamp = &k.stamp
-	k.stamp.Add(&cqe.Stamp)
-	k.stamp.Spend(metrics.HandlerQueue, max(w.Local-cqe.At, 0))
-}
-
-// asking is the caller's end of a request; nil: it no longer waits.
-func (w *Worker) asking(ch *channel, seq uint32) *call {
-	mine := ch.peer.towards(w.mc.id, w.thread)
-	if !mine.Has(seq) {
-		return nil
-	}
-	return mine.At(seq)
 }
 
 // serve is the handler's program.
@@ -369,11 +367,11 @@ func (w *Worker) handle(j *job) {
 		w.cl.Fail(fmt.Errorf("r2: machine %d got a request for rpc %d, which has no handler", w.mc.id, j.head.RPC))
 		return
 	}
+	outer := beside.Begin(&h.Pad)
 	n := f(h, j.from, j.req, w.answer)
 	h.Back(false)
-	if j.stamp != nil {
-		j.stamp.Spend(metrics.Handler, w.Local-start)
-	}
+	j.beside.Notes = beside.End(&h.Pad, outer)
+	j.beside.Stamp.Spend(metrics.Handler, w.Local-start)
 	if w.cl.rpc(j.head.RPC).Defers && w.holds(j) {
 		w.messages.Give(j.whole)
 		w.repost(j.slot)
@@ -388,8 +386,7 @@ func (w *Worker) handle(j *job) {
 		if w.cl.single {
 			core.FenceStreams(&h.Program)
 		}
-		j.ch.Keep(j.seq, m)
-		w.sendReply(j.ch, j.seq, j.head, j.ch.Kept(j.seq))
+		w.sendReply(j.ch, j.seq, j.head, j.ch.Keep(j.seq, m, &j.beside))
 	}
 	w.messages.Give(j.whole)
 	w.repost(j.slot)

@@ -50,7 +50,9 @@ func longRun(t *testing.T, c Config, fc fabric.Config, each int, within Time, pl
 		if !bytes.Equal(req, content(id, size(id, mostRequest))) {
 			say("request %x came with other bytes", id)
 		}
+		co.Annotate(id)
 		co.Load64(b.base[co.Machine()]) // waits for the core's local time
+		co.Annotate(^id)
 		return copy(rep, content(^id, replySize(id, mostReply)))
 	})
 	finished, wanted, machines := 0, 0, len(c.PerMachine)
@@ -69,6 +71,9 @@ func longRun(t *testing.T, c Config, fc fabric.Config, each int, within Time, pl
 						}
 						if r != nil && !bytes.Equal(r.B, content(^id, replySize(id, mostReply))) {
 							say("reply to %x came with other bytes", id)
+						}
+						if r != nil && !slices.Equal(notes(r), []uint64{id, ^id}) {
+							say("reply to %x came with other notes", id)
 						}
 					}
 					finished++

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/r2/beside"
 )
 
 // maxWaiting is how many coroutines of a worker serve requests of HandleWaiting at a time.
@@ -67,11 +68,12 @@ func (c *Co) serveTicket(t *Ticket) {
 	c.Reset()
 	c.Phase(metrics.PhaseOther, Mode{})
 	rep := w.messages.Take(w.cl.MaxReply())
-	start := w.Local
+	start, outer := w.Local, beside.Begin(&c.Pad)
 	n := w.cl.rpc(t.head.RPC).Waits(c, t.from, t.req, rep)
 	if err := c.Wait(); err != nil { // of what it has posted and not waited for
 		w.cl.Fail(fmt.Errorf("r2: handler of %s on machine %d: %w", w.cl.rpc(t.head.RPC).Name, w.mc.id, err))
 	}
+	t.beside.Notes = append(t.beside.Notes, beside.End(&c.Pad, outer)...)
 	t.finish(c, rep[:n], start)
 	w.messages.Give(rep)
 }

@@ -32,12 +32,14 @@ func TestWaitingHandlersCallEachOther(t *testing.T) {
 			id = b.cl.HandleWaiting("visit", func(c *Co, from Peer, req, rep []byte) int {
 				v := binary.LittleEndian.Uint64(req)
 				served[v]++
+				c.Annotate(v)
 				if hops := v & 0xff; hops > 0 {
 					c.Phase(all(phaseExecution))
 					r := c.Call((c.Machine()+1)%3, id, le(v-1))
 					if err := c.Wait(); err != nil {
 						t.Error(err)
 					}
+					checkNotes(t, r, v-1)
 					return copy(rep, le(binary.LittleEndian.Uint64(r.B)+1))
 				}
 				c.Sleep(sim.Microsecond)
@@ -58,6 +60,7 @@ func TestWaitingHandlersCallEachOther(t *testing.T) {
 							if got := binary.LittleEndian.Uint64(r.B); got != v {
 								t.Fatalf("%x came back as %x", v, got)
 							}
+							checkNotes(t, r, v)
 						}
 						done++
 					})

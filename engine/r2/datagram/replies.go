@@ -1,8 +1,11 @@
 package datagram
 
+import "drtmx/engine/r2/beside"
+
 // Kept is a reply that the requester may ask for again.
 type Kept struct {
 	Message []byte
+	Beside  beside.Answer
 	How     uint8  // see Header.Lag
 	Sent    uint16 // segments, of a long one
 	ok      bool
@@ -14,8 +17,8 @@ type Replies struct {
 	list     []Kept
 }
 
-// Keep stores a reply until the requester is known to have it.
-func (r *Replies) Keep(seq uint32, message []byte) {
+// Keep stores a reply, with what travels beside it, until the requester is known to have it.
+func (r *Replies) Keep(seq uint32, message []byte, x *beside.Answer) *Kept {
 	for n := uint32(len(r.list)); seq-r.KeptFrom >= n; n = uint32(len(r.list)) {
 		old := r.list
 		r.list = make([]Kept, max(2*n, 2))
@@ -23,7 +26,10 @@ func (r *Replies) Keep(seq uint32, message []byte) {
 			r.list[s&uint32(len(r.list)-1)] = old[s&(n-1)]
 		}
 	}
-	r.list[seq&uint32(len(r.list)-1)] = Kept{Message: message, ok: true}
+	k := &r.list[seq&uint32(len(r.list)-1)]
+	k.Message, k.How, k.Sent, k.ok = message, 0, 0, true
+	k.Beside.Set(x)
+	return k
 }
 
 // Kept is the reply to a request; nil: there is none.
@@ -47,7 +53,7 @@ func (r *Replies) Forget(p *Pool, seq uint32) {
 	for int32(seq-r.KeptFrom) > 0 {
 		k := &r.list[r.KeptFrom&uint32(len(r.list)-1)]
 		p.Give(k.Message)
-		*k = Kept{}
+		k.Message, k.ok = nil, false
 		r.KeptFrom++
 	}
 }

@@ -2,8 +2,23 @@ package registered
 
 // Reply is the answer to a call; B is valid from Wait until Reset.
 type Reply struct {
-	B []byte
+	B     []byte
+	notes []uint64
+	read  int // of these
 }
+
+// Note is the next note that the handler has made; see beside. Without ok there is none.
+func (r *Reply) Note() (note uint64, ok bool) {
+	if r.read == len(r.notes) {
+		return 0, false
+	}
+	note = r.notes[r.read]
+	r.read++
+	return note, true
+}
+
+// Annotate gives a reply its notes, which are copied.
+func Annotate(r *Reply, notes []uint64) { r.notes = append(r.notes[:0], notes...) }
 
 // Replies are those handed out to a coroutine. They grow.
 type Replies struct {
@@ -19,7 +34,7 @@ func (r *Replies) Next() *Reply {
 	}
 	x := &r.list[r.n]
 	r.n++
-	x.B = nil
+	x.B, x.notes, x.read = nil, x.notes[:0], 0
 	return x
 }
 
