@@ -44,6 +44,3 @@ func (tx *Tx) Stamped() { tx.stamped = true }
 
 // WantsStamp says that the body has asked for one.
 func (tx *Tx) WantsStamp() bool { return tx.stamped }
-
-// Access is the transaction's access to a record, nil if it has none.
-func (tx *Tx) Access(table uint8, key uint64) *Access { return tx.find(table, key) }

@@ -16,7 +16,7 @@ type WriterWaiter interface {
 }
 
 // serveAwaiting is serveRead of such a host: its handler waits.
-func (s *Store) serveAwaiting(c *r2.Co, from r2.Peer, req, rep []byte) int {
+func (s *Store) serveAwaiting(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	m := s.machines[c.Machine()]
 	p, items := s.parse(m, c, req)
 	w := m.waiter()
@@ -38,7 +38,7 @@ func (s *Store) serveAwaiting(c *r2.Co, from r2.Peer, req, rep []byte) int {
 			x.loc, x.ok = s.look(c, t, key)
 		}
 	}
-	n := s.readAll(c, from, p, items, w.at, rep)
+	n := s.readAll(c, p, items, w.at, rep)
 	m.spare = append(m.spare, w)
 	return n
 }

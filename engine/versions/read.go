@@ -116,7 +116,7 @@ func (s *Store) head(c *r2.Co, at r2.Addr) uint64 {
 
 // serveRead is DEP_READ for another coroutine. The handler's measured cycles cover lookups and rows, as they do without versions;
 // locked instructions of claims and walks to older versions come on top.
-func (s *Store) serveRead(c *r2.Co, from r2.Peer, req, rep []byte) int {
+func (s *Store) serveRead(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	m := s.machines[c.Machine()]
 	p, items := s.parse(m, c, req)
 	w := m.waiter()
@@ -131,7 +131,7 @@ func (s *Store) serveRead(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		w.at[i].loc, w.at[i].ok = s.claim(c, m, t, key, w.at[i].loc, w.at[i].ok, p, w)
 	}
 	if w.left == 0 {
-		n := s.readAll(c, from, p, items, w.at, rep)
+		n := s.readAll(c, p, items, w.at, rep)
 		m.spare = append(m.spare, w)
 		return n
 	}
@@ -153,7 +153,7 @@ func (s *Store) answer(c *r2.Co, w *waiter) {
 	}
 	t.Answer(c, func(c *r2.Co, req, rep []byte) int {
 		p, items := s.parse(s.machines[c.Machine()], c, req)
-		n := s.readAll(c, t.From(), p, items, w.at, rep)
+		n := s.readAll(c, p, items, w.at, rep)
 		m := s.machines[c.Machine()]
 		m.spare = append(m.spare, w)
 		return n
@@ -182,7 +182,7 @@ func (s *Store) parse(m *machine, c *r2.Co, req []byte) (p []uint64, items []byt
 }
 
 // readAll is pass 2.
-func (s *Store) readAll(c *r2.Co, from r2.Peer, p []uint64, items []byte, at []spot, rep []byte) int {
+func (s *Store) readAll(c *r2.Co, p []uint64, items []byte, at []spot, rep []byte) int {
 	n := 0
 	for i := range at {
 		t, key := s.item(items[i*readItem:])
@@ -194,7 +194,7 @@ func (s *Store) readAll(c *r2.Co, from r2.Peer, p []uint64, items []byte, at []s
 			n += wire.Padded(len(value))
 		}
 		if state != itemAgain {
-			s.auditVersionRead(from, t, key, at[i].loc.Ref, x)
+			c.Annotate(auditVersion(t, key, at[i].loc.Ref, x))
 		}
 	}
 	for ; n < s.costs.ReplyBytes; n++ {

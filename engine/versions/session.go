@@ -223,7 +223,11 @@ func (x *session) accept(a *access) {
 	}
 	head := wire.Get64(rep.B)
 	rep.B = rep.B[replyHead:]
-	switch head >> stateAt {
+	state := head >> stateAt
+	if state != itemAgain {
+		a.Version, _ = rep.Note()
+	}
+	switch state {
 	case itemFound:
 		n := a.Table.ValueBytes()
 		x.tx.Got(&a.Access, rep.B[:n:n], a.Version)
@@ -242,7 +246,7 @@ func (x *session) readLocal(a *access) {
 	if state == itemAgain {
 		return
 	}
-	x.note(&a.Access, a.at.loc.Ref, v)
+	a.Version = auditVersion(a.Table, a.Key, a.at.loc.Ref, v)
 	if a.State = txn.Missing; state == itemFound {
 		x.tx.Got(&a.Access, value, a.Version)
 	}

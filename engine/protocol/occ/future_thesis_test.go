@@ -3,6 +3,7 @@ package occ
 import (
 	"encoding/binary"
 	"errors"
+	"reflect"
 	"testing"
 
 	"drtmx/engine/metrics"
@@ -116,7 +117,7 @@ func TestFuturesAbandoned(t *testing.T) {
 					if v, err = a.Await(); err != nil || v[0] != 4 {
 						t.Errorf("%v: %v, %v", prim, v, err)
 					}
-					reads = len(tx.DB().Protocol().(*protocol).sessions[0][0][tx.Co().Index()].Set)
+					reads = reflect.ValueOf(tx).Elem().FieldByName("set").Len()
 					return nil
 				})
 				if err != nil || reads != 3 {

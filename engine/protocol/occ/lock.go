@@ -133,6 +133,7 @@ func (s *session) lockByRPC(mode r2.Mode) error {
 	}
 	for _, p := range parts {
 		if !granted(p.Rep) {
+			s.auditConflicts(p)
 			s.conflict()
 			continue
 		}
@@ -161,12 +162,12 @@ func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		addr, seq := r2.Addr(wire.Get64(req[got:])), wire.Get64(req[got+8:])
 		if c.LocalCAS(addr+p.off.lock, 0, word) != 0 {
 			rep[0] = coordinator.ReplyNo
-			p.auditConflict(from, c.Machine(), addr)
+			auditConflict(c, addr)
 			break
 		}
 		if c.Load64(addr+p.off.seq) != seq {
 			rep[0] = coordinator.ReplyNo
-			p.auditConflict(from, c.Machine(), addr)
+			auditConflict(c, addr)
 		}
 	}
 	if rep[0] == coordinator.ReplyYes {

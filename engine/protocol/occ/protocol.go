@@ -15,9 +15,8 @@ type protocol struct {
 	coordinator.Configured[Config, Config]
 	rpc        rpcs
 	costs      txn.Costs
-	off        offsets        // in rows
-	insertBack int            // bytes of an item in the answer to inserts
-	sessions   [][][]*session // by machine, thread and coroutine
+	off        offsets // in rows
+	insertBack int     // bytes of an item in the answer to inserts
 
 	changed [][]gaps // by machine and thread: by the request that its handler serves
 }
@@ -39,7 +38,6 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 		return nil, err
 	}
 	for m := range cl.Machines() {
-		p.sessions = append(p.sessions, make([][]*session, cl.Threads(m)))
 		p.changed = append(p.changed, make([]gaps, cl.Threads(m)))
 	}
 	p.rpc.fetch = cl.Handle("occ.fetch", p.serveFetch)
@@ -96,30 +94,11 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	c := tx.Co()
 	s := &session{Session: coordinator.OpenSession[access](&p.Protocol, tx), Stamped: coordinator.OpenStamped(&p.Host, tx), p: p, cache: p.DB.Cache(c.Machine())}
 	r2.AheadWith(c, s)
-	list := &p.sessions[c.Machine()][c.Thread()]
-	for len(*list) <= c.Index() {
-		*list = append(*list, nil)
-	}
-	(*list)[c.Index()] = s
 	return s
 }
 
-// auditConflict is Tx.Met for a handler that finds the conflict: the reply does not say at
-// which record it was, so the simulator looks up the session that asked. Nothing of it takes time
-// or is on the wire.
-func (p *protocol) auditConflict(from r2.Peer, machine int, row r2.Addr) {
-	list := p.sessions[from.Machine][from.Thread]
-	if from.Coroutine < 0 || from.Coroutine >= len(list) || list[from.Coroutine] == nil {
-		return
-	}
-	s := list[from.Coroutine]
-	for _, a := range s.Set {
-		if a.Loc.Addr == row && int(a.Machine) == machine {
-			s.Tx.Met(&a.Access.Access, 0)
-			return
-		}
-	}
-}
+// auditConflict notes at which row a handler has met another transaction: the simulator knows, and the reply does not say.
+func auditConflict(c *r2.Co, row r2.Addr) { c.Annotate(uint64(row)) }
 
 // chargeHandler charges a handler by Table 4-2.
 func chargeHandler(c *r2.Co, cycles int) {

@@ -21,7 +21,7 @@ type session struct {
 	cfg                 *Config // the transaction began with
 
 	reads r2.Mode // of what fetches by READ
-	calls []*r2.Reply
+	calls []coordinator.Part[*access]
 
 	word [maxOwn]byte // what an inserted row begins with: the lock word
 	gaps gaps         // that the attempt has changed

@@ -1,6 +1,8 @@
 package occ
 
 import (
+	"slices"
+
 	"drtmx/engine/coordinator"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
@@ -80,7 +82,8 @@ func (s *session) validateByRPC() error {
 		for left := p.Items; len(left) > 0; {
 			var items []*access
 			items, left = coordinator.Cut(left, most)
-			calls = append(calls, s.C.Call(p.Machine, s.p.rpc.validate, s.checkItems(items)))
+			p.Items, p.Rep = items, s.C.Call(p.Machine, s.p.rpc.validate, s.checkItems(items))
+			calls = append(calls, p)
 		}
 	}
 	s.calls = calls
@@ -96,16 +99,28 @@ func (s *session) checkItems(items []*access) []byte {
 }
 
 // allYes waits for the votes of participants, and ends the attempt if one is no.
-func (s *session) allYes(calls []*r2.Reply) error {
+func (s *session) allYes(calls []coordinator.Part[*access]) error {
 	if err := s.C.Wait(); err != nil {
 		return s.Tx.Fail(err)
 	}
-	for _, rep := range calls {
-		if !coordinator.SaysYes(rep) {
-			return s.conflict()
-		}
+	yes := true
+	for _, p := range calls {
+		s.auditConflicts(p)
+		yes = yes && coordinator.SaysYes(p.Rep)
+	}
+	if !yes {
+		return s.conflict()
 	}
 	return nil
+}
+
+// auditConflicts is Tx.Met at the records at which a participant's handler has met other transactions.
+func (s *session) auditConflicts(p coordinator.Part[*access]) {
+	for row, ok := p.Rep.Note(); ok; row, ok = p.Rep.Note() {
+		if i := slices.IndexFunc(p.Items, func(a *access) bool { return a.Loc.Addr == r2.Addr(row) }); i >= 0 {
+			s.Tx.Met(&p.Items[i].Access.Access, 0)
+		}
+	}
 }
 
 // alreadyConsistent reports whether a transaction without writes saw one
@@ -166,7 +181,7 @@ func unpadded(req []byte) []byte {
 }
 
 // serveValidate compares versions.
-func (p *protocol) serveValidate(c *r2.Co, from r2.Peer, req, rep []byte) int {
+func (p *protocol) serveValidate(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	chargeHandler(c, p.costs.Validation)
 	rep[0] = coordinator.ReplyYes
 	for req = unpadded(req); len(req) > 0; req = req[verifyItem:] {
@@ -179,7 +194,7 @@ func (p *protocol) serveValidate(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		}
 		if no {
 			rep[0] = coordinator.ReplyNo
-			p.auditConflict(from, c.Machine(), at)
+			auditConflict(c, at)
 			break
 		}
 	}

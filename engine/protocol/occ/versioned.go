@@ -165,22 +165,22 @@ func (s *session) installVersions() error {
 	mode.Passive = s.passive()
 	s.Tx.Enter(txn.Commit, mode)
 	s.C.Compute(s.p.Program.CommitRecord * s.Tx.Writes())
-	calls := s.calls[:0]
-	for _, p := range s.Participants(toInstall) {
+	parts := s.Participants(toInstall)
+	for i := range parts {
+		p := &parts[i]
 		req := wire.Add64(s.C.Request(), uint64(s.X.TS))
 		for _, a := range p.Items {
 			a.locked = false
 			req = installItem(req, a)
 		}
-		calls = append(calls, s.p.End(s.C, p.Machine, s.p.rpc.commit, padded(req, s.p.costs.Payload.Commit)))
+		p.Rep = s.p.End(s.C, p.Machine, s.p.rpc.commit, padded(req, s.p.costs.Payload.Commit))
 	}
-	s.calls = calls
 	if !mode.Passive {
 		if err := s.C.Wait(); err != nil {
 			return err
 		}
-		for _, rep := range calls {
-			s.p.MV.After(&s.X, rep.B[min(commitBack, len(rep.B)):])
+		for _, p := range parts {
+			s.p.MV.After(&s.X, p.Rep.B[min(commitBack, len(p.Rep.B)):])
 		}
 	}
 	s.p.MV.Scheme().Done(s.C, &s.X, s.Tx.Session())

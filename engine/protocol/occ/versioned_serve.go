@@ -35,7 +35,7 @@ func (p *protocol) lockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 			won = false
 		}
 		if !won {
-			p.auditConflict(from, c.Machine(), row)
+			auditConflict(c, row)
 			p.unlockItems(c, word, req[:n], lockItem)
 			wire.Put64(rep, coordinator.ReplyNo)
 			return 8
@@ -77,22 +77,22 @@ func (p *protocol) unlockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 }
 
 // validateVersions raises the timestamps of what was read, and checks that it is still so.
-func (p *protocol) validateVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
+func (p *protocol) validateVersions(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	chargeHandler(c, p.costs.Validation)
 	ts, items, n := wire.Get64(req), req[8:], 0
 	for n+readItem <= len(items) && wire.Get64(items[n:]) != 0 {
 		n += readItem
 	}
-	if rep[0] = coordinator.ReplyNo; p.raiseThenCheck(c, from, ts, items[:n]) {
+	if rep[0] = coordinator.ReplyNo; p.raiseThenCheck(c, ts, items[:n]) {
 		rep[0] = coordinator.ReplyYes
 	}
 	return 1
 }
 
 // raiseThenCheck claims all and then looks: a transaction that changes any of it from now on has a larger stamp.
-func (p *protocol) raiseThenCheck(c *r2.Co, from r2.Peer, ts uint64, items []byte) bool {
+func (p *protocol) raiseThenCheck(c *r2.Co, ts uint64, items []byte) bool {
 	p.raiseAll(c, ts, items)
-	return p.checkAll(c, from, items)
+	return p.checkAll(c, items)
 }
 
 func (p *protocol) raiseAll(c *r2.Co, ts uint64, items []byte) {
@@ -111,7 +111,7 @@ func (p *protocol) raiseAll(c *r2.Co, ts uint64, items []byte) {
 
 // checkAll looks whether rows have the sequence and the stamp, and gaps the version, that were seen. A READ of a row in two lines may
 // have brought the stamp of the version before.
-func (p *protocol) checkAll(c *r2.Co, from r2.Peer, items []byte) bool {
+func (p *protocol) checkAll(c *r2.Co, items []byte) bool {
 	for ; len(items) > 0; items = items[readItem:] {
 		word, read := wire.Get64(items), wire.Get64(items[8:])
 		at, no := r2.Addr(word&^gapBit), false
@@ -122,7 +122,7 @@ func (p *protocol) checkAll(c *r2.Co, from r2.Peer, items []byte) bool {
 			no = p.H.LockOf(b) != 0 || p.H.StampOf(b) != read || p.H.VersionOf(b) != wire.Get64(items[16:])
 		}
 		if no {
-			p.auditConflict(from, c.Machine(), at)
+			auditConflict(c, at)
 			return false
 		}
 	}
