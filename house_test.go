@@ -37,7 +37,7 @@ var rows = [][]string{
 	{"engine/fabric/gather", "engine/fabric/payload", "engine/fabric/profile"},
 	{"engine/fabric/host"},
 	{"engine/fabric/exploration"},
-	{"engine/fabric", "rdpma/nvm"},
+	{"engine/fabric", "engine/r2/beside", "rdpma/nvm"},
 	{"engine/r2/ahead", "engine/r2/core", "engine/r2/datagram", "engine/r2/observe", "engine/r2/ready", "engine/r2/registered", "engine/r2/sendq"},
 	{"engine/r2/account", "engine/r2/config", "engine/r2/queuepair", "engine/r2/registry", "engine/r2/rings"},
 	{"engine/r2"},

@@ -60,7 +60,7 @@ var bannedWords = []bannedWord{
 	{`(%[.0-9]*[a-z]|[0-9]) us\b|\(us\)`, inTexts, `"µs", as the page has it; values of knobs are typed without a space`},
 	{`^(place|placedAt|toPlace|removePlaced)$`, inNames, `"insertNew", "needsRow", "slot", "cqHead": a record gets a row, a line gets a slot`},
 	{`(Here|There)$`, inNames, `"Local" and "Remote", or what has arrived`},
-	{`^(metBy|tell|told)$`, inNames, `an oracle says so: "auditConflict", "auditVersionRead"; bytes are encoded and decoded`},
+	{`^(metBy|tell|told)$`, inNames, `an oracle says so: "auditConflict", "auditVersion"; bytes are encoded and decoded`},
 	{`^(Clashed|Again|Ran|promises?|keepPromises|disown)$`, inNames, `"InsertMetRecord", "ResetSet", "PieceEffect", "sessionGuarantees", "checkOwnWrites", "dropWrites"`},
 	{`^(lives|past|life|ending|endings|Unborn|Reborn|Born|bear|birth|bury)$`, inNames, `"deletions", "deletion", "AbsentBefore", "ReinsertedVersion", "FirstStamp", "insertRow", "removeTombstone"`},
 	{`^(gone|Front|Still|Grows|Taken)$`, inNames, `"isAbsent", "OutHeaderBytes", "UnorderedReads", "AllowsInserts", "Accessed"`},

@@ -23,6 +23,9 @@
 // What a core does by itself (memory of the machine, regions of hardware transactional memory, threads that share a core, logs on an SSD)
 // is package core's, and Co has its methods.
 //
+// What the simulator knows of an answer, and no message says, a handler Annotates, and its caller finds in the reply (Reply.Note; see
+// package beside). It takes no time, and nothing that a protocol does may depend on it.
+//
 // Work in the background that needs queue pairs is for a coroutine of SpawnBackground, which Suspends itself until another one of its
 // worker Wakes it.
 //

@@ -7,6 +7,9 @@
 //
 // # Left out
 //
-// Which record a conflict was about, and which version a server has read for a snapshot, are found by the protocols and engine/versions
-// in the sessions of their own coroutines (auditConflict, auditVersionRead): a server's answer does not say them.
+// Which record a conflict was about, and which version a server has read for a snapshot, a server knows and its answer does not say: it
+// notes them beside the answer (engine/r2/beside), and the session that has asked takes the notes.
+//
+// What a piece has done is found out when it runs, at a server and with no answer under way. So rococo's servers add it to the set of the
+// transaction, as they run whole bodies that are code of the client's: both reach the session by the transaction's number.
 package audit
