@@ -44,9 +44,6 @@ func open(cl *r2.Cluster, o replication.Options) (replication.Scheme, error) {
 	if o.Bytes == 0 {
 		o.Bytes = record.MaxEntryBytes
 	}
-	if form := o.Layout.Tearing; form != record.AsPublished {
-		return nil, fmt.Errorf("rows of the form %v: undo logs write rows as they were published; use log.scheme=redo", form)
-	}
 	l := &Logs{Copies: replication.CopiesOf(o), cl: cl, opt: o, slots: cl.Coroutines(), open: owned.New[int](cl.Machines(), nil)}
 	for m := range cl.Machines() {
 		l.threads = max(l.threads, cl.Threads(m))
@@ -91,6 +88,8 @@ type Writer struct {
 	appended bool
 	entry    []byte
 	after    []byte // what a record is to be
+	row      []byte // that is written, and its bytes in memory where they are more
+	image    []byte
 	zero     [8]byte
 }
 
@@ -207,9 +206,13 @@ func (w *Writer) id() record.TxnID {
 	return record.TxnID{Owner: replication.OwnerOf(w.c), Number: w.number}
 }
 
-// writeCopies writes a record's bytes from Layout.Own on, wherever it lies.
+// writeCopies writes a record's bytes from Layout.Own on, wherever it lies, in the order in which readers can tell that a READ was torn.
 func (w *Writer) writeCopies(x *change, b []byte) error {
-	at := x.at.Loc
+	at, rows := x.at.Loc, w.l.opt.Store(x.Table).Rows()
+	image, parts := b, []record.Span(nil)
+	if rows.ImageBytes() > rows.Bytes() {
+		image, parts = w.imageOf(rows, x, b), rows.Writes()
+	}
 	for i := range w.l.opt.Replicas {
 		if i > 0 {
 			m, backup, ok := store.Mirrored(nil), w.l.Backups(x.primary)[i-1], false
@@ -220,11 +223,30 @@ func (w *Writer) writeCopies(x *change, b []byte) error {
 				return fmt.Errorf("undo logs: the store does not tell where machine %d has its copy of key %d", backup, x.Key)
 			}
 		}
-		to := at
-		to.Addr += r2.Addr(w.l.opt.Layout.Own)
-		w.write(to, b)
+		if parts == nil {
+			w.write(behind(at, w.l.opt.Layout.Own), image)
+		}
+		for _, p := range parts {
+			w.write(behind(at, p.From), image[p.From:p.To])
+		}
 	}
 	return nil
+}
+
+// imageOf is what a row is in memory whose bytes from Layout.Own on begin with b.
+func (w *Writer) imageOf(rows *record.Rows, x *change, b []byte) []byte {
+	own := rows.Layout.Own
+	w.row = append(slices.Grow(w.row[:0], rows.Bytes())[:own], x.before...)
+	clear(w.row[:own])
+	copy(w.row[own:], b)
+	w.image = slices.Grow(w.image[:0], rows.ImageBytes())[:rows.ImageBytes()]
+	rows.Image(w.image, w.row)
+	return w.image
+}
+
+func behind(at r2.Loc, bytes int) r2.Loc {
+	at.Addr += r2.Addr(bytes)
+	return at
 }
 
 func (w *Writer) write(to r2.Loc, b []byte) {

@@ -34,16 +34,47 @@ type bed struct {
 	notes []string
 }
 
-// Rows of other forms of tearing are refused: the entries have no room for what they add.
-func TestUndoLogsRefuseForms(t *testing.T) {
-	layout := record.LockSeq
-	layout.Tearing = record.LineVersions
-	if _, err := open(nil, replication.Options{Replicas: 1, Layout: layout}); err == nil || !strings.Contains(err.Error(), "line-versions") {
-		t.Error(err)
+// Rows of each form of tearing are whole on all machines before the decision and after it, whatever that is.
+func TestForms(t *testing.T) {
+	for _, form := range []record.Tearing{record.AsPublished, record.HeaderLast, record.LineVersions} {
+		t.Run(form.String(), func(t *testing.T) {
+			layout := record.LockSeq
+			layout.Tearing = form
+			b := newBedOf(t, layout, 200)
+			whole := func(key uint64) {
+				t.Helper()
+				rows := b.table.Rows()
+				at, _ := b.table.Find(key)
+				for i := range 2 {
+					loc := at.Loc
+					if m := (int(key) + i) % servers; i > 0 {
+						loc, _ = b.table.CopyAt(m, key, at.Ref)
+					}
+					image := bytes.Clone(b.cl.Mem(loc.Machine).Bytes(loc.Addr, rows.ImageBytes()))
+					if row, ok := rows.Whole(image); !ok || !bytes.Equal(row[layout.Own:], b.row(loc.Machine, key)[layout.Own:]) {
+						t.Errorf("key %d on machine %d is torn, or another one: %x", key, loc.Machine, image)
+					}
+				}
+			}
+			b.run(func(_ *r2.Co, w *Writer) {
+				for i, commit := range []bool{false, true} {
+					b.write(w, 4, 100, 0, 1)
+					whole(0)
+					b.want("before the decision", 1, 4, 100)
+					if err := w.Decide(commit); err != nil {
+						t.Error(err)
+					}
+					whole(1)
+					b.want("after it", 0, 2+2*uint64(i), 100*uint64(i))
+				}
+			})
+		})
 	}
 }
 
-func newBed(t *testing.T) *bed {
+func newBed(t *testing.T) *bed { return newBedOf(t, record.LockSeq, 16) }
+
+func newBedOf(t *testing.T, layout record.Layout, valueBytes int) *bed {
 	t.Helper()
 	b := &bed{T: t, s: sim.New(sim.Options{Seed: 1})}
 	f, err := fabric.New(b.s, fabric.Config{Machines: servers + 1})
@@ -61,13 +92,13 @@ func newBed(t *testing.T) *bed {
 	if b.cl, err = r2.New(b.s, f, r2.Config{PerMachine: threads}); err != nil {
 		t.Fatal(err)
 	}
-	table, err := kv.Kind.Make(b.cl, store.Spec{ID: tableID, Name: "copied", ValueBytes: 16, Fixed: true}, record.LockSeq, store.Placement{Partition: store.Stripes(servers, keys), Replicas: 2})
+	table, err := kv.Kind.Make(b.cl, store.Spec{ID: tableID, Name: "copied", ValueBytes: valueBytes, Fixed: true}, layout, store.Placement{Partition: store.Stripes(servers, keys), Replicas: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.table = table.(*kv.Table)
 	logs, err := open(b.cl, replication.Options{
-		Choice: replication.Choice{Check: true}, Members: members, Replicas: 2, Layout: record.LockSeq,
+		Choice: replication.Choice{Check: true}, Members: members, Replicas: 2, Layout: layout,
 		Store: func(uint8) store.Table { return table },
 		Note:  func(a history.Anomaly) { b.notes = append(b.notes, a.Text) },
 	})
@@ -121,7 +152,7 @@ func (b *bed) write(w *Writer, seq, value uint64, keys ...uint64) {
 	w.Begin(replication.Background)
 	for _, key := range keys {
 		v := binary.LittleEndian.AppendUint64(nil, value)
-		n := w.Add(b.table.Primary(key), record.Update{Table: tableID, Key: key, New: seq, Value: append(v, make([]byte, 8)...)})
+		n := w.Add(b.table.Primary(key), record.Update{Table: tableID, Key: key, New: seq, Value: append(v, make([]byte, b.table.Rows().ValueBytes-8)...)})
 		loc, ok := b.table.Find(key)
 		if !ok {
 			b.Fatalf("key %d is not there", key)
