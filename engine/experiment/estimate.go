@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/record"
 	"drtmx/engine/replication"
 	"drtmx/engine/testbed"
 	"drtmx/engine/timestamp"
@@ -64,6 +65,7 @@ func EstimateOfValues(v Knobs) Estimate {
 		index = 0 // of its own
 	}
 	f.PerSecond = overTCP(v, f)
+	headersOf(v, &f)
 	if k := orderedOf(v); k != nil {
 		f.Bytes += k.Footprint(v, uint64(workload.Scaled(v, "workload.keys")), v.Int("workload.value_bytes")+w.LongestKey(v))
 	}
@@ -129,6 +131,17 @@ func partOf(all, drawn int64) int64 {
 func looksUp(v Knobs, f workload.Footprint) bool {
 	cached := v.Bool("cache.enabled") && v.Bool("warm") && float64(f.Cached*Stores.Of(v).Needs().Entry) <= float64(v.Int("cache.bytes"))*v.Float("workload.scale")
 	return !cached && Protocols.Of(v).LooksUp(v, Workloads.Load(v)) == ""
+}
+
+// headersOf adds to rows what the protocol's header has more than the one that workloads reckon with.
+func headersOf(v Knobs, f *workload.Footprint) {
+	if !Workloads.Of(v).Transactions {
+		return
+	}
+	layout := Protocols.Of(v).Layout(TxnConfig(v, txn.Seen{}))
+	more := int64(layout.Bytes - record.LockSeq.Bytes)
+	f.Bytes += more * f.Rows * int64(v.Int("replicas"))
+	f.PerRequest += f.PerRequest / workload.PageBytes * more
 }
 
 // versionsOf is what versions of records need: more bytes in rows, in which each request touches so many more, and old versions.

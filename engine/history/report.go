@@ -22,10 +22,10 @@ type Report struct {
 	Overflowed   bool              `json:"window_overflow,omitempty"` // see Options.Capacity
 	CanShow      []string          `json:"can_show,omitzero"`         // of Showable, those that the workload's transactions can have at all; nil: unknown
 	Invariants   map[string]bool   `json:"invariants,omitempty"`
-	Violated     map[string]string `json:"violated,omitempty"`            // of the invariants that do not hold: the rule, and where it is broken
+	Violated     map[string]string `json:"violated,omitempty"`             // of the invariants that do not hold: the rule, and where it is broken
 	Unclaimed    map[string]Claim  `json:"invariants_unclaimed,omitempty"` // invariants that were not checked, with the claim that each needs: the protocol's is weaker
-	AtDrain      bool              `json:"invariants_at_drain,omitempty"` // they need a cluster at rest and are not judged before
-	Incomplete   string            `json:"incomplete,omitempty"`          // what was not judged, and why; in JSON also why ok is null
+	AtDrain      bool              `json:"invariants_at_drain,omitempty"`  // they need a cluster at rest and are not judged before
+	Incomplete   string            `json:"incomplete,omitempty"`           // what was not judged, and why; in JSON also why ok is null
 }
 
 // MarshalJSON leaves out what is said of transactions where none are judged.

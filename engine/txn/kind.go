@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/record"
 	"drtmx/engine/replication"
 	"drtmx/engine/testbed"
 	"drtmx/engine/timestamp"
@@ -33,6 +34,8 @@ type Kind struct {
 
 	// Config is what resolved values say to it.
 	Config func(v knob.Values, load *testbed.Load, seen Seen) Config
+	// Layout is what rows have in front of the value, without what versions add. nil: record.LockSeq.
+	Layout func(c Config) record.Layout
 	// Choices are what a configuration comes to, phase by phase, where the primitive of the phase is a knob. nil: it is none.
 	Choices func(c Config) []Choice
 	// LooksUp says why no machine looks records of others up, so that a location cache has no use; "": one does. nil: it remembers
@@ -71,6 +74,9 @@ func (k *Kind) Complete() error {
 	}
 	if k.Rows == nil {
 		k.Rows = func(testbed.LoadOf) []knob.Row { return nil }
+	}
+	if k.Layout == nil {
+		k.Layout = func(Config) record.Layout { return record.LockSeq }
 	}
 	if k.Choices == nil {
 		k.Choices = func(Config) []Choice { return nil }

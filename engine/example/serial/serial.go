@@ -30,6 +30,7 @@ var Kind = txn.Kind{
 		return []knob.Row{{Knob: knob.Knob{Name: "serial.poll_ns", Kind: knob.Duration, Default: 2_000, Min: 100, Max: 1_000_000, Unit: "ns", Label: "Pause between two looks at the lock", Group: knob.Phases, Live: true,
 			Doc: "How long a transaction waits before it asks for the lock again."}}}
 	},
+	Layout: func(txn.Config) record.Layout { return layout },
 	Config: func(v knob.Values, _ *testbed.Load, _ txn.Seen) txn.Config {
 		return Config{PollNS: int64(v.Int("serial.poll_ns"))}
 	},

@@ -5,6 +5,7 @@ import (
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
+	"drtmx/engine/record"
 	"drtmx/engine/replication"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
@@ -22,6 +23,7 @@ var Kind = txn.Kind{
 	Config: func(v knob.Values, load *testbed.Load, _ txn.Seen) txn.Config {
 		return configOf(v, load)
 	},
+	Layout:  func(txn.Config) record.Layout { return layout },
 	Choices: func(c txn.Config) []txn.Choice { return c.(Config).choices() },
 	LooksUp: func(v knob.Values, load *testbed.Load) string {
 		if configOf(v, load).Resolved().Lock == TwoSided {

@@ -43,6 +43,11 @@ func (s *suite) alone(t *testing.T) {
 		}
 		c := single{experiment.TxnConfig(v, txn.Seen{}), experiment.LogOf(v)}
 		configs = append(configs, c.cfg)
+		c.run(t, tens(), func(cl *txn.Client) {
+			if is, said := cl.DB().Protocol().Layout(), s.kind.Layout(c.cfg); is.Bytes != said.Bytes || is.Tearing != said.Tearing {
+				t.Errorf("rows have %d bytes in front of the value, %v; its line of the list says %d, %v", is.Bytes, is.Tearing, said.Bytes, said.Tearing)
+			}
+		})
 		t.Run("refuses", func(t *testing.T) { c.refuses(t) })
 		t.Run("sees", func(t *testing.T) { c.sees(t) })
 		t.Run("declared", func(t *testing.T) { c.declared(t, s.inserts) })
