@@ -76,8 +76,7 @@ type Member[A any] interface {
 
 // Records are those of an attempt.
 type Records[A any, P Member[A]] struct {
-	Set  []P       // as the protocol knows them
-	all  []*Access // as all do
+	Set  []P
 	pool txn.Pool[A]
 
 	parts []Part[P]
@@ -92,7 +91,7 @@ func (r *Records[A, P]) Add() *txn.Access {
 	var fresh A
 	*a = fresh
 	x.Look = look
-	r.Set, r.all = append(r.Set, a), append(r.all, x)
+	r.Set = append(r.Set, a)
 	return &x.Access
 }
 
@@ -100,7 +99,7 @@ func (r *Records[A, P]) Add() *txn.Access {
 func (r *Records[A, P]) Own(x *txn.Access) P { return r.Set[x.Index()] }
 
 // Forget empties the set.
-func (r *Records[A, P]) Forget() { r.Set, r.all = r.Set[:0], r.all[:0] }
+func (r *Records[A, P]) Forget() { r.Set = r.Set[:0] }
 
 // Count counts members.
 func (r *Records[A, P]) Count(of func(P) bool) (n int) {
@@ -122,9 +121,9 @@ type Part[T any] struct {
 // Participants groups some of the records by their primaries, in the order of the set. The list is valid until the next one.
 func (r *Records[A, P]) Participants(of func(P) bool) []Part[P] {
 	r.parts = r.parts[:0]
-	for i, a := range r.Set {
+	for _, a := range r.Set {
 		if of(a) {
-			r.parts = Group(r.parts, int(r.all[i].Machine), a)
+			r.parts = Group(r.parts, int(a.Common().Machine), a)
 		}
 	}
 	return r.parts

@@ -82,9 +82,9 @@ func (s *Session[A, P]) SendLog(mode r2.Mode, byRPC bool) error {
 
 // PlanUpdates gives what is written its next stamps, and makes the log entry. had is the stamp that the row of a record had.
 func (s *Session[A, P]) PlanUpdates(had func(P) uint64, byRPC bool) error {
-	for i, a := range s.all {
-		if a.Out != nil {
-			next := a.NextStamp(had(s.Set[i]), false)
+	for _, p := range s.Set {
+		if a := p.Common(); a.Out != nil {
+			next := a.NextStamp(had(p), false)
 			wire.Put64(a.Out, next)
 			a.Table.Audit.Touch(a.Key)
 			a.Entry = s.Log.Add(int(a.Machine), a.Update(next))
