@@ -69,8 +69,11 @@ func (p *Protocol) TakeOut(c *r2.Co, t *txn.Table, key uint64, at store.Ref, del
 	return nil
 }
 
-// ServeRemove takes records out for Session.Remove, each by a protocol's own function.
-func (p *Protocol) ServeRemove(take func(c *r2.Co, t *txn.Table, key uint64, at store.Ref, deleted bool)) r2.Handler {
+// Taker is a protocol's own function that takes a record of the machine out of its table.
+type Taker func(c *r2.Co, t *txn.Table, key uint64, at store.Ref, deleted bool)
+
+// ServeRemove takes records out for Session.Remove.
+func (p *Protocol) ServeRemove(take Taker) r2.Handler {
 	return func(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 		for ; len(req) >= removeItem; req = req[removeItem:] {
 			t, key := p.Named(wire.Get64(req))

@@ -95,11 +95,7 @@ func PrimitivesOf(v knob.Values, load *testbed.Load, phases []Phase, set bool) P
 	var c Primitives
 	for _, p := range phases {
 		if set {
-			prim, err := ParsePrim(v.Text(p.Knob()))
-			if err != nil {
-				panic("coordinator: resolved " + p.Knob() + ": " + err.Error())
-			}
-			*p.Field(&c) = prim
+			*p.Field(&c) = Prim(v.Number(p.Knob(), primNames[:]))
 		}
 		opt := "opt." + p.Name
 		c.Opt[p.ID] = r2.Mode{Outstanding: v.Bool(opt + ".or"), Doorbell: v.Bool(opt + ".db"), Passive: v.Bool(opt + ".pa")}

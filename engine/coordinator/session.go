@@ -84,7 +84,7 @@ func (s *Session[A, P]) SendLog(mode r2.Mode, byRPC bool) error {
 func (s *Session[A, P]) PlanUpdates(had func(P) uint64, byRPC bool) error {
 	for _, p := range s.Set {
 		if a := p.Common(); a.Out != nil {
-			next := a.NextStamp(had(p), false)
+			next := a.NextStamp(had(p), s.on.H.HasVersions())
 			wire.Put64(a.Out, next)
 			a.Table.Audit.Touch(a.Key)
 			a.Entry = s.Log.Add(int(a.Machine), a.Update(next))
@@ -142,6 +142,38 @@ func (s *Session[A, P]) afterWriteBack(passive bool, err error) {
 	}
 }
 
+// InsertNew has the machines of new records give them their rows, and takes the answers. request makes the message to another machine. local
+// is for those of the own one; nil: it is sent a message as others are.
+func (s *Session[A, P]) InsertNew(parts []Part[P], rpc uint8, request func(items []P) []byte, local func(items []P), replied func(items []P, rep []byte)) error {
+	for i := range parts {
+		p := &parts[i]
+		if local != nil && s.IsOwn(p.Machine) {
+			continue
+		}
+		req := request(p.Items)
+		if len(req) > s.on.MaxPayload {
+			s.Tx.Fail(fmt.Errorf("inserts of %d bytes for machine %d, a message carries %d: split the transaction", len(req), p.Machine, s.on.MaxPayload))
+			break
+		}
+		p.Rep = s.C.Call(p.Machine, rpc, req)
+	}
+	for _, p := range parts {
+		if local != nil && s.IsOwn(p.Machine) && s.Tx.Failed() == nil {
+			local(p.Items)
+		}
+	}
+	err := s.C.Wait()
+	for _, p := range parts {
+		if p.Rep != nil { // also if another one is down: what was placed has to be taken out
+			replied(p.Items, p.Rep.B)
+		}
+	}
+	if err != nil {
+		s.Tx.Fail(err)
+	}
+	return s.Tx.Failed()
+}
+
 // Inserted takes what became of an insert: the record has its row, with a stamp, or the attempt fails.
 func (s *Session[A, P]) Inserted(a *Access, x store.Change, stamp uint64, err error) bool {
 	switch {
@@ -165,13 +197,14 @@ func (s *Session[A, P]) Inserted(a *Access, x store.Change, stamp uint64, err er
 }
 
 // Remove takes records out of their tables: those that a committed transaction deletes, or those that an aborted attempt has placed. Other
-// machines are asked by RPC, whose handler is Protocol.ServeRemove; the own machine's are left to Protocol.TakeOut.
-func (s *Session[A, P]) Remove(of func(P) bool, deleted bool, rpc uint8) {
+// machines are asked by RPC, whose handler is Protocol.ServeRemove; the own machine's are taken out behind that.
+func (s *Session[A, P]) Remove(of func(P) bool, deleted bool, rpc uint8, take Taker) {
 	flag := uint64(0)
 	if deleted {
 		flag = deletedBit
 	}
-	for _, p := range s.Participants(of) {
+	parts := s.Participants(of)
+	for _, p := range parts {
 		for left := p.Items; len(left) > 0 && !s.IsOwn(p.Machine); {
 			var items []P
 			items, left = Cut(left, s.on.MaxPayload/removeItem)
@@ -180,6 +213,12 @@ func (s *Session[A, P]) Remove(of func(P) bool, deleted bool, rpc uint8) {
 				req = addItem(req, a.Common().Name(), uint64(a.Common().Loc.Ref)|flag)
 			}
 			s.on.End(s.C, p.Machine, rpc, req)
+		}
+	}
+	for _, p := range parts {
+		for i := 0; i < len(p.Items) && s.IsOwn(p.Machine); i++ {
+			a := p.Items[i].Common()
+			take(s.C, a.Table, a.Key, a.Loc.Ref, deleted)
 		}
 	}
 }

@@ -13,6 +13,15 @@ func NameOf(names []string, i uint8) string {
 	return fmt.Sprint(i)
 }
 
+// Number is the place of a resolved choice among its words.
+func (v Values) Number(name string, words []string) int {
+	i, err := ParseName(name, words, v.Text(name))
+	if err != nil {
+		panic("knob: resolved: " + err.Error())
+	}
+	return i
+}
+
 // ParseName is the place of a word among those listed. The error says what it should have been.
 func ParseName(what string, names []string, s string) (int, error) {
 	for i, n := range names {

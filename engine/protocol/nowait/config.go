@@ -40,12 +40,6 @@ var modeNames = [...]string{"E", "E/S"}
 
 func (m Mode) String() string { return knob.NameOf(modeNames[:], uint8(m)) }
 
-// ParseMode reads "E" or "E/S".
-func ParseMode(s string) (Mode, error) {
-	i, err := knob.ParseName("mode", modeNames[:], s)
-	return Mode(i), err
-}
-
 // Config says how transactions run. A transaction keeps the Config it began
 // with until it ends, retries included.
 type Config struct {

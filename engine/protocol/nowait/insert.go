@@ -35,31 +35,7 @@ func (s *session) insertNew() error {
 			return err
 		}
 	}
-	for i := range parts {
-		p := &parts[i]
-		if s.IsOwn(p.Machine) {
-			continue
-		}
-		req := s.insertItems(p.Items)
-		if len(req) > s.p.MaxPayload {
-			return s.Tx.Fail(fmt.Errorf("inserts of %d bytes for machine %d, a message carries %d: split the transaction", len(req), p.Machine, s.p.MaxPayload))
-		}
-		p.Rep = s.C.Call(p.Machine, s.p.rpc.insert, req)
-	}
-	for _, p := range parts {
-		if p.Rep == nil {
-			s.insertLocal(p.Items)
-		}
-	}
-	if !s.arrived() {
-		return s.Tx.Failed()
-	}
-	for _, p := range parts {
-		if p.Rep != nil {
-			s.insertReplied(p.Items, p.Rep.B)
-		}
-	}
-	return s.Tx.Failed()
+	return s.InsertNew(parts, s.p.rpc.insert, s.insertItems, s.insertLocal, s.insertReplied)
 }
 
 // lockInsertGaps locks the gaps of the new records, together.
@@ -207,15 +183,11 @@ func (s *session) removeInserted() {
 // remove takes records out of their tables: those that a committed transaction deletes, or those that an
 // aborted attempt has placed. Their rows keep the lock.
 func (s *session) remove(of func(*access) bool, deleted bool) {
-	s.Remove(of, deleted, s.p.rpc.remove)
+	s.Remove(of, deleted, s.p.rpc.remove, s.p.takeOut)
 	for _, a := range s.Set {
-		if !of(a) {
-			continue
+		if of(a) {
+			a.held, a.HasRow = none, false
 		}
-		if a.held = none; s.isLocal(a) {
-			s.p.takeOut(s.C, a.Table, a.Key, a.Loc.Ref, deleted)
-		}
-		a.HasRow = false
 	}
 }
 

@@ -44,11 +44,7 @@ func rows(testbed.LoadOf) []knob.Row {
 // configOf is what resolved values say.
 func configOf(v knob.Values, load *testbed.Load) Config {
 	c := Config{Primitives: coordinator.PrimitivesOf(v, load, Phases, true)}
-	mode, err := ParseMode(v.Text("nowait.mode"))
-	if err != nil {
-		panic("nowait: resolved nowait.mode: " + err.Error())
-	}
-	c.Mode = mode
+	c.Mode = Mode(v.Number("nowait.mode", modeNames[:]))
 	c.Settings = txn.SettingsOf(v)
 	c.Speculative = v.Bool("txn.speculative")
 	return c.withDefaults()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drtmx/engine/coordinator"
+	"drtmx/engine/knob"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/scripttest"
 )
@@ -25,9 +26,11 @@ func scripted(options map[string]string) (txn.Config, error) {
 	cfg := Default()
 	for k, v := range options { // order-free: each sets a field of its own
 		var err error
+		n := 0
 		switch k {
 		case "mode":
-			cfg.Mode, err = ParseMode(v)
+			n, err = knob.ParseName(k, modeNames[:], v)
+			cfg.Mode = Mode(n)
 		case "lock":
 			cfg.Lock, err = coordinator.ParsePrim(v)
 		case "commit":

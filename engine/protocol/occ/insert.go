@@ -55,30 +55,10 @@ func (s *session) insertNew() error {
 	if s.Tx.Failed() != nil {
 		return s.Tx.Failed()
 	}
-	parts := s.Participants(needsRow)
-	if len(parts) == 0 {
-		return nil
+	if parts := s.Participants(needsRow); len(parts) > 0 {
+		return s.InsertNew(parts, s.p.rpc.insert, s.insertItems, s.insertLocal, s.insertReplied)
 	}
-	for i := range parts {
-		if p := &parts[i]; !s.IsOwn(p.Machine) {
-			p.Rep = s.C.Call(p.Machine, s.p.rpc.insert, s.insertItems(p.Items))
-		}
-	}
-	for _, p := range parts {
-		if p.Rep == nil {
-			s.insertLocal(p.Items)
-		}
-	}
-	err := s.C.Wait()
-	for _, p := range parts {
-		if p.Rep != nil { // also if another one is down: what was placed has to be taken out
-			s.insertReplied(p.Items, p.Rep.B)
-		}
-	}
-	if err != nil {
-		s.Tx.Fail(err)
-	}
-	return s.Tx.Failed()
+	return nil
 }
 
 // insertLocal inserts the records of the own machine.
@@ -187,13 +167,10 @@ func (p *protocol) serveInsert(c *r2.Co, from r2.Peer, req, rep []byte) int {
 // remove takes records out of their tables: those that a committed transaction deletes, or those that an aborted
 // attempt has placed.
 func (s *session) remove(of func(*access) bool, deleted bool) {
-	s.Remove(of, deleted, s.p.rpc.remove)
+	s.Remove(of, deleted, s.p.rpc.remove, s.p.takeOut)
 	for _, a := range s.Set {
 		if of(a) {
 			a.locked = false // the row keeps the word
-			if s.IsOwn(int(a.Machine)) {
-				s.p.takeOut(s.C, a.Table, a.Key, a.Loc.Ref, deleted)
-			}
 		}
 	}
 }

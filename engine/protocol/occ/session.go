@@ -9,7 +9,6 @@ import (
 	"drtmx/engine/replication"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
-	"drtmx/engine/wire"
 )
 
 // session runs the transactions of a coroutine.
@@ -137,27 +136,12 @@ func (s *session) certifyReads() error {
 	return s.validate(Validation, s.cfg.Validation)
 }
 
-// prepare sets the new sequences, plans the log entry and refuses what does
-// not fit into messages, before anything is locked.
+// prepare refuses what does not fit into messages, before anything is locked, sets the new sequences and plans the log entry.
 func (s *session) prepare() error {
-	for _, a := range s.Set {
-		if a.Out != nil {
-			wire.Put64(a.Out, a.NextStamp(a.seq, s.p.MV != nil))
-			a.Table.Audit.Touch(a.Key)
-		}
-	}
 	if err := s.fits(); err != nil {
 		return s.Tx.Fail(err)
 	}
-	for _, a := range s.Set {
-		if a.Out != nil {
-			a.Entry = s.Log.Add(int(a.Machine), a.Update(wire.Get64(a.Out)))
-		}
-	}
-	if err := s.Log.Plan(s.cfg.Logging == TwoSided); err != nil {
-		return s.Tx.Fail(err)
-	}
-	return nil
+	return s.PlanUpdates(func(a *access) uint64 { return a.seq }, s.cfg.Logging == TwoSided)
 }
 
 // fits checks the messages of the two-sided phases, and those that insert.

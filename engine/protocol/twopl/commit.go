@@ -96,8 +96,8 @@ func (a *access) commitBytes(m int, committed bool) int {
 func (s *session) installItem(req []byte, a *access) []byte {
 	req = wire.Add64(req, a.Name())
 	if a.Delete {
-		return wire.Add64(wire.Add64(req, uint64(a.Loc.Ref)|deletedBit), a.next)
+		return wire.Add64(wire.Add64(req, uint64(a.Loc.Ref)|deletedBit), wire.Get64(a.Out))
 	}
 	value := a.OutValue()
-	return wire.AddPadded(wire.Add64(wire.Add64(req, uint64(a.Loc.Ref)|uint64(len(value))<<bytesAt), a.next), value)
+	return wire.AddPadded(wire.Add64(wire.Add64(req, uint64(a.Loc.Ref)|uint64(len(value))<<bytesAt), wire.Get64(a.Out)), value)
 }

@@ -25,12 +25,6 @@ var deadlockNames = [...]string{"timeout", "wait-die"}
 
 func (d Deadlock) String() string { return knob.NameOf(deadlockNames[:], uint8(d)) }
 
-// ParseDeadlock reads "timeout" or "wait-die".
-func ParseDeadlock(s string) (Deadlock, error) {
-	i, err := knob.ParseName("deadlock", deadlockNames[:], s)
-	return Deadlock(i), err
-}
-
 // Isolation says whether reads take locks.
 type Isolation uint8
 
@@ -44,12 +38,6 @@ const (
 var isolationNames = [...]string{"serializable", "read-committed"}
 
 func (i Isolation) String() string { return knob.NameOf(isolationNames[:], uint8(i)) }
-
-// ParseIsolation reads "serializable" or "read-committed".
-func ParseIsolation(s string) (Isolation, error) {
-	i, err := knob.ParseName("isolation", isolationNames[:], s)
-	return Isolation(i), err
-}
 
 // Config says how transactions run. A transaction keeps the Config it began with until it ends, retries included; what
 // servers do follows the one that holds.

@@ -1,8 +1,6 @@
 package twopl
 
 import (
-	"fmt"
-
 	"drtmx/engine/coordinator"
 	"drtmx/engine/store"
 	"drtmx/engine/wire"
@@ -16,31 +14,24 @@ func needsRow(a *access) bool { return a.NewRow && !a.HasRow && !a.Tomb }
 
 // insertNew inserts the new records at their primaries.
 func (s *session) insertNew() error {
-	parts := s.Participants(needsRow)
-	for i := range parts {
-		p := &parts[i]
-		s.touches(p.Machine)
-		req := s.head(0)
-		for _, a := range p.Items {
-			a.Table.Audit.Touch(a.Key)
-			req = wire.Add64(req, a.Name())
-		}
-		if len(req) > s.p.MaxPayload {
-			return s.Tx.Fail(fmt.Errorf("inserts of %d bytes for machine %d, a message carries %d: split the transaction", len(req), p.Machine, s.p.MaxPayload))
-		}
-		p.Rep = s.C.Call(p.Machine, s.p.rpc.insert, req)
+	return s.InsertNew(s.Participants(needsRow), s.p.rpc.insert, s.insertItems, nil, s.insertReplied)
+}
+
+// insertItems makes the message to a server.
+func (s *session) insertItems(items []*access) []byte {
+	s.touches(int(items[0].Machine))
+	req := s.head(0)
+	for _, a := range items {
+		req = wire.Add64(req, a.Name())
 	}
-	if err := s.C.Wait(); err != nil {
-		return s.Tx.Fail(err)
-	}
-	for _, p := range parts {
-		s.insertReplied(p.Items, p.Rep.B)
-	}
-	return s.Tx.Failed()
+	return req
 }
 
 // insertReplied takes the answer of a server.
 func (s *session) insertReplied(items []*access, b []byte) {
+	if len(b) < status {
+		return // it is down
+	}
 	allowed, n := wire.Get64(b)&wasGranted != 0, uint64(0)
 	was := wire.Get64(b)
 	b = b[status:]
@@ -65,7 +56,8 @@ func (s *session) insertReplied(items []*access, b []byte) {
 func (s *session) insertDone(a *access, x store.Change, err error) {
 	stamp := s.p.H.FirstStamp(x.Ref.Incarnation())
 	if s.Inserted(&a.Access, x, stamp, err) {
-		a.held, a.next = exclusive, stamp
+		a.held = exclusive
+		wire.Put64(a.Out, stamp)
 		s.locked(exclusive)
 	}
 }

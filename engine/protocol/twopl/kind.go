@@ -58,13 +58,7 @@ func rows(load testbed.LoadOf) []knob.Row {
 // configOf is what resolved values say.
 func configOf(v knob.Values, load *testbed.Load) Config {
 	c := Config{Primitives: coordinator.PrimitivesOf(v, load, phases, false)}
-	var err error
-	if c.Deadlock, err = ParseDeadlock(v.Text("2pl.deadlock")); err != nil {
-		panic("twopl: resolved 2pl.deadlock: " + err.Error())
-	}
-	if c.Isolation, err = ParseIsolation(v.Text("2pl.isolation")); err != nil {
-		panic("twopl: resolved 2pl.isolation: " + err.Error())
-	}
+	c.Deadlock, c.Isolation = Deadlock(v.Number("2pl.deadlock", deadlockNames[:])), Isolation(v.Number("2pl.isolation", isolationNames[:]))
 	c.TimeoutNS = int64(v.Int("2pl.timeout_ns"))
 	c.ReadNS, c.WriteNS = nothing(v.Int("2pl.read_ns")), nothing(v.Int("2pl.write_ns"))
 	c.HostScale = txn.HostScale(v)

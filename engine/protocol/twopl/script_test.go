@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drtmx/dst/oracle"
+	"drtmx/engine/knob"
 	"drtmx/engine/record"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
@@ -41,13 +42,16 @@ func scripted(options map[string]string) (txn.Config, error) {
 	cfg := Default()
 	for k, v := range options { // order-free: each sets a field of its own
 		var err error
+		n := 0
 		switch k {
 		case "deadlock":
-			cfg.Deadlock, err = ParseDeadlock(v)
+			n, err = knob.ParseName(k, deadlockNames[:], v)
+			cfg.Deadlock = Deadlock(n)
 		case "timeout":
 			cfg.TimeoutNS, err = strconv.ParseInt(v, 10, 64)
 		case "isolation":
-			cfg.Isolation, err = ParseIsolation(v)
+			n, err = knob.ParseName(k, isolationNames[:], v)
+			cfg.Isolation = Isolation(n)
 		case "replicas":
 			cfg.Replicas, err = strconv.Atoi(v)
 		case "speculative":

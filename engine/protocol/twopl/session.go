@@ -29,7 +29,6 @@ type access struct {
 	coordinator.Access
 	row   uint64 // as an answer names it: where it is, or the version of its gap
 	seq   uint64 // of the row
-	next  uint64 // the one that the attempt writes
 	tuple uint64 // timestamp of the record, and stamp of the version that was read, where records have versions
 	stamp uint64
 	held  mode // its lock
@@ -74,8 +73,8 @@ func (s *session) certify() error {
 	if s.Tx.Writes() == 0 {
 		return s.stampReads()
 	}
-	if err := s.plan(); err != nil {
-		return s.Tx.Fail(err)
+	if err := s.PlanUpdates(func(a *access) uint64 { return a.seq }, true); err != nil {
+		return err
 	}
 	s.Tx.Enter(txn.Lock, s.cfg.mode(txn.Lock))
 	if err := s.insertNew(); err != nil {
@@ -92,18 +91,6 @@ func (s *session) certify() error {
 	}
 	s.stamped()
 	return nil
-}
-
-// plan gives what is written its sequences and makes the log entry. A row that is inserted follows, see session.insertDone.
-func (s *session) plan() error {
-	for _, a := range s.Set {
-		if a.Out == nil {
-			continue
-		}
-		a.next = a.NextStamp(a.seq, s.p.MV != nil)
-		a.Entry = s.Log.Add(int(a.Machine), a.Update(a.next))
-	}
-	return s.Log.Plan(true)
 }
 
 // Abandon ends an attempt that fails before Commit. Nothing is under way: requests wait for all answers.
