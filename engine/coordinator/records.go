@@ -6,7 +6,6 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/audit"
-	"drtmx/engine/wire"
 )
 
 // Access is what all protocols know of a record of an attempt. Their own part embeds it.
@@ -151,32 +150,4 @@ func Group[T any](parts []Part[T], m int, item T) []Part[T] {
 func Cut[T any](items []T, n int) (first, rest []T) {
 	n = min(n, len(items))
 	return items[:n], items[n:]
-}
-
-// Message is a request for records to the machine that has them: as many as fit, and as the answers to them do.
-type Message struct {
-	To     int16
-	req    []byte
-	answer int // bytes of the answer
-	room   int // of both
-	items  []*Access
-}
-
-// Begin begins it with what is in front of the items and of the answer.
-func (m *Message) Begin(to int16, head []byte, answer, room int) {
-	m.To, m.req, m.answer, m.room, m.items = to, head, answer, room, m.items[:0]
-}
-
-// Empty says that no record has fitted yet.
-func (m *Message) Empty() bool { return len(m.items) == 0 }
-
-// Take adds a record with its word, and says whether it has room for that and for the answer.
-func (m *Message) Take(a *Access, word uint64, answer int) bool {
-	if len(m.req)+8 > m.room || m.answer+answer > m.room {
-		return false
-	}
-	m.req = wire.Add64(m.req, word)
-	m.answer += answer
-	m.items = append(m.items, a)
-	return true
 }

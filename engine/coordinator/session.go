@@ -47,26 +47,6 @@ func (s *Session[A, P]) Conflict(a *Access) error {
 // Aborts is Conflict over something that is no record.
 func (s *Session[A, P]) Aborts() error { return s.Tx.Fail(txn.ErrAborted) }
 
-// Message begins a request for records of a machine, with heads of the request and of the answer.
-func (s *Session[A, P]) Message(to int16, head []byte, answer int) *Message {
-	s.msg.Begin(to, head, answer, s.on.MaxPayload)
-	return &s.msg
-}
-
-// Send sends it: its records wait for the answer.
-func (s *Session[A, P]) Send(m *Message, rpc uint8) {
-	rep := s.C.Call(int(m.To), rpc, m.req)
-	for _, a := range m.items {
-		a.Rep = rep
-	}
-}
-
-// TooLarge fails an attempt for whose record no message has room. next says what would help.
-func (s *Session[A, P]) TooLarge(a *Access, answer int, next string) {
-	s.Tx.Fail(fmt.Errorf("record of table %s: a reply with it has %d bytes, a message carries %d; %s", a.Table.Name, answer, s.on.MaxPayload, next))
-	a.State = txn.Missing
-}
-
 // SendLog is the logging phase (§4.3.4): the transaction is committed when all backups have the entry.
 func (s *Session[A, P]) SendLog(mode r2.Mode, byRPC bool) error {
 	if !s.Log.Needed() {

@@ -121,7 +121,7 @@ func (s *session) begin(a *access) {
 		s.p.DB.Locking(s.isLocal(a))
 	}
 	switch {
-	case a.Key > keyMask:
+	case a.Key > coordinator.LockKey:
 		s.Tx.Lacks(&a.Access.Access, 0)
 		return
 	case s.isLocal(a):
@@ -236,7 +236,7 @@ func (s *session) accept(a *access) (more bool) {
 		s.got(a, a.value)
 	default:
 		if a.Rep != nil {
-			s.acceptReply(a.Rep)
+			s.TakeLocks(a.Rep, s.answered)
 		}
 	}
 	return false

@@ -82,11 +82,11 @@ func (p *protocol) storeLocal(c *r2.Co, row r2.Addr, value []byte) {
 // serveLock looks records up, locks and reads them. At the first that it does not get it releases those
 // before, and says which it was.
 func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
-	n := lockStatus
-	for got := 0; got < len(req); got += lockItem {
+	n := coordinator.LockStatus
+	for got := 0; got < len(req); got += coordinator.LockItem {
 		item := wire.Get64(req[got:])
 		t := p.DB.TableOf(uint8(item >> 56))
-		loc, ok, err := t.Store.LookupLocal(c, item&keyMask)
+		loc, ok, err := t.Store.LookupLocal(c, item&coordinator.LockKey)
 		if err != nil {
 			p.Cl.Fail(fmt.Errorf("nowait: lock: %w", err))
 		}
@@ -97,14 +97,14 @@ func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		}
 		value := rep[n+lockHead : n+lockHead+t.ValueBytes()]
 		if _, ok := lockLocal(c, loc, p.wanted(item), value); !ok {
-			p.undo(c, req[:got], rep[lockStatus:n])
-			wire.Put64(rep, uint64(got/lockItem)<<1)
-			return lockStatus
+			p.undo(c, req[:got], rep[coordinator.LockStatus:n])
+			wire.Put64(rep, uint64(got/coordinator.LockItem)<<1)
+			return coordinator.LockStatus
 		}
-		wire.Put64(rep[n:], uint64(loc.Ref)|foundBit)
+		wire.Put64(rep[n:], uint64(loc.Ref)|coordinator.Found)
 		n += lockHead + wire.Padded(len(value))
 	}
-	wire.Put64(rep, granted)
+	wire.Put64(rep, coordinator.LocksGranted)
 	return n
 }
 
@@ -113,7 +113,7 @@ func (p *protocol) wanted(item uint64) lock {
 	switch {
 	case p.DB.TableOf(uint8(item >> 56)).Constant:
 		return none
-	case item&wantsWrite != 0:
+	case item&coordinator.WantsWrite != 0:
 		return exclusive
 	}
 	return shared
@@ -121,16 +121,16 @@ func (p *protocol) wanted(item uint64) lock {
 
 // undo releases the locks of the items of a request, whose replies are there.
 func (p *protocol) undo(c *r2.Co, req, rep []byte) {
-	for ; len(req) > 0; req = req[lockItem:] {
+	for ; len(req) > 0; req = req[coordinator.LockItem:] {
 		item, head := wire.Get64(req), wire.Get64(rep)
 		rep = rep[lockHead:]
-		if head&foundBit == 0 {
+		if head&coordinator.Found == 0 {
 			continue
 		}
 		t := p.DB.TableOf(uint8(item >> 56))
 		rep = rep[wire.Padded(t.ValueBytes()):]
 		if held := p.wanted(item); held != none {
-			p.unlockLocal(c, t.Store.Location(item&keyMask, store.Ref(head&^foundBit)).Addr, held)
+			p.unlockLocal(c, t.Store.Location(item&coordinator.LockKey, store.Ref(head&^coordinator.Found)).Addr, held)
 		}
 	}
 }

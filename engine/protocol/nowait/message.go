@@ -1,10 +1,7 @@
 package nowait
 
 import (
-	"fmt"
-
 	"drtmx/engine/coordinator"
-	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/wire"
@@ -16,68 +13,29 @@ import (
 // unasked says that a record waits for an RPC that is not sent yet.
 func (a *access) unasked() bool { return a.State == txn.Asked && a.by == byRPC && a.Rep == nil }
 
-// askAll sends one RPC per machine with all records that are asked of it, more
-// if they do not fit into one message.
+// askAll asks other machines for the locks of records.
 func (s *session) askAll(first int) {
-	for i := first; i < len(s.Set); i++ {
-		if s.Set[i].unasked() && !s.stops() {
-			s.ask(i)
-		}
-	}
+	s.AskAll(first, s.p.rpc.lock, s.C.Request, coordinator.LockStatus, func(a *access) bool { return a.unasked() && !s.stops() }, lockItemOf, "use the one-sided primitive")
 }
 
-func (s *session) ask(from int) {
-	m := s.Message(s.Set[from].Machine, s.C.Request(), lockStatus)
-	for _, a := range s.Set[from:] {
-		if !a.unasked() || a.Machine != m.To {
-			continue
-		}
-		item, answer := a.Name(), lockHead+wire.Padded(a.Table.ValueBytes())
-		if a.want == exclusive {
-			item |= wantsWrite
-		}
-		if !m.Take(&a.Access, item, answer) {
-			if m.Empty() {
-				s.TooLarge(&a.Access, lockStatus+answer, "use the one-sided primitive")
-				return
-			}
-			break
-		}
+func lockItemOf(a *access) (word uint64, answer int) {
+	if word = a.Name(); a.want == exclusive {
+		word |= coordinator.WantsWrite
 	}
-	s.Send(m, s.p.rpc.lock)
+	return word, lockHead + wire.Padded(a.Table.ValueBytes())
 }
 
-// acceptReply takes the records of an RPC's reply, or none: the participant has locked all or
-// none.
-func (s *session) acceptReply(rep *r2.Reply) {
-	b, n := rep.B, uint64(0)
-	if len(b) < lockStatus {
-		s.Tx.Fail(fmt.Errorf("reply to a lock request of %d bytes", len(b)))
-		b = zero
+// answered takes a record of an RPC's reply, and returns what follows it.
+func (s *session) answered(a *access, b []byte) (rest []byte) {
+	head := wire.Get64(b)
+	if head&coordinator.Found == 0 {
+		s.lacks(a, store.Location{Loc: a.Table.Store.Gap(a.Key), Ref: store.Ref(head)})
+		return b[lockHead:]
 	}
-	status := wire.Get64(b)
-	b = b[lockStatus:]
-	for _, a := range s.Set {
-		if a.State != txn.Asked || a.Rep != rep {
-			continue
-		}
-		a.Rep, a.State = nil, txn.Wanted
-		switch {
-		case status&granted == 0:
-			if n == status>>1 && s.Tx.Failed() == nil {
-				s.Conflict(&a.Access)
-			}
-		case wire.Get64(b)&foundBit == 0:
-			s.lacks(a, store.Location{Loc: a.Table.Store.Gap(a.Key), Ref: store.Ref(wire.Get64(b))})
-			b = b[lockHead:]
-		default:
-			s.locate(a, a.Table.Store.Location(a.Key, store.Ref(wire.Get64(b)&^foundBit)))
-			value := b[lockHead : lockHead+a.Table.ValueBytes()]
-			b = b[lockHead+wire.Padded(len(value)):]
-			s.got(a, value)
-		}
-		n++
-	}
+	s.locate(a, a.Table.Store.Location(a.Key, store.Ref(head&^coordinator.Found)))
+	value := b[lockHead : lockHead+a.Table.ValueBytes()]
+	s.got(a, value)
+	return b[lockHead+wire.Padded(len(value)):]
 }
 
 // sendAll sends what ends the locks of the attempt, one RPC per participant with all of them, more

@@ -11,20 +11,14 @@ type rpcs struct{ lock, upgrade, commit, release, gap, insert, remove uint8 }
 
 // Messages are arrays of items; their number follows from the length of the message.
 const (
-	lockItem   = 8 // table 8 bits | exclusive 1 bit | key 55 bits
-	lockStatus = 8 // in front of the reply: granted, or the number of the item that was not, shifted by one
 	lockHead   = 8 // of an item in the reply: found 1 bit | location, and the value follows; or the version of the gap
 	commitItem = 8 // value bytes 16 bits | address 48 bits, of which the lowest says that the lock is shared; the value follows
 
 	gapBack    = 8     // granted 1 bit | version of the gap 32 bits
 	insertItem = 8 + 8 // table 8 bits | key 56 bits, what the attempt has of the gap's lock
 
-	keyMask    = 1<<55 - 1
 	gapGranted = 1 << 63
 
-	granted      = 1
-	foundBit     = 1 << 63
-	wantsWrite   = 1 << 55
 	sharedHolder = 1
 	addrBits     = 48
 	addrMask     = 1<<addrBits - 1

@@ -182,38 +182,15 @@ func (s *session) forgetStale(a *access, seq uint64) {
 	}
 }
 
-// askAll sends one RPC per machine with all records that are asked of it, more
-// if they do not fit into one message.
+// askAll asks other machines for records.
 func (s *session) askAll(first int) {
-	for i := first; i < len(s.Set); i++ {
-		if s.Set[i].unasked() {
-			s.ask(i)
-		}
-	}
+	s.AskAll(first, s.p.rpc.fetch, s.C.Request, 0, (*access).unasked, func(a *access) (word uint64, answer int) {
+		return a.Name(), fetchHead + wire.Padded(a.Table.RowBytes)
+	}, "use one-sided execution")
 }
 
 // unasked says that a record waits for an RPC that is not sent yet.
 func (a *access) unasked() bool { return a.State == txn.Asked && a.by == byRPC && a.Rep == nil }
-
-func (s *session) ask(from int) {
-	m := s.Message(s.Set[from].Machine, s.C.Request(), 0)
-	for _, a := range s.Set[from:] {
-		if !a.unasked() || a.Machine != m.To {
-			continue
-		}
-		answer := fetchHead + wire.Padded(a.Table.RowBytes)
-		switch {
-		case m.Take(&a.Access, a.Name(), answer):
-		case m.Empty():
-			s.TooLarge(&a.Access, answer, "use one-sided execution")
-			return
-		default:
-			s.Send(m, s.p.rpc.fetch)
-			return
-		}
-	}
-	s.Send(m, s.p.rpc.fetch)
-}
 
 // accept takes what came back for one record. more says that it posted another
 // request.

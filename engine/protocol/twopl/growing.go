@@ -1,10 +1,9 @@
 package twopl
 
 import (
-	"fmt"
 	"slices"
 
-	"drtmx/engine/r2"
+	"drtmx/engine/coordinator"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/wire"
@@ -59,27 +58,23 @@ func (s *session) begin(a *access) {
 		a.Table.Audit.Touch(a.Key) // its lock may be left behind
 		s.p.DB.Locking(int(a.Machine) == s.C.Machine())
 	}
-	if a.Key > keyMask {
+	if a.Key > coordinator.LockKey {
 		s.Tx.Lacks(&a.Access.Access, 0)
 		return
 	}
-	a.State, a.asked = txn.Asked, true
+	a.State = txn.Asked
 }
 
 // collect sends what is to be asked, and takes all answers.
 func (s *session) collect() {
-	for i, a := range s.Set {
-		if a.asked && a.Rep == nil {
-			s.ask(i)
-		}
-	}
+	s.AskAll(0, s.p.rpc.lock, func() []byte { return s.head(0) }, coordinator.LockStatus, func(a *access) bool { return a.State == txn.Asked && a.Rep == nil }, s.lockItem, "use smaller records")
 	if err := s.C.Wait(); err != nil {
 		s.Tx.Fail(err)
 		return
 	}
 	for _, a := range s.Set {
-		if a.asked && a.Rep != nil {
-			s.accept(a.Rep)
+		if a.State == txn.Asked && a.Rep != nil {
+			s.TakeLocks(a.Rep, s.answered)
 		}
 	}
 }
@@ -92,31 +87,15 @@ func (s *session) head(flags uint64) []byte {
 	return wire.Add64(wire.Add64(s.C.Request(), s.attempt), s.age<<lessBits|flags)
 }
 
-// ask sends a message to the server of a record with all of its records that are to be asked for from there on, as many as an
-// answer carries.
-func (s *session) ask(from int) {
-	m := s.Message(s.Set[from].Machine, s.head(0), status)
-	for _, a := range s.Set[from:] {
-		if !a.asked || a.Rep != nil || a.Machine != m.To {
-			continue
-		}
-		item, answer := a.Name(), lockBack+s.p.stampsBack+seqBack+wire.Padded(a.Table.ValueBytes())
-		if a.want == exclusive {
-			item |= wantsWrite
-		}
-		if !m.Take(&a.Access, item, answer) {
-			if m.Empty() {
-				s.TooLarge(&a.Access, status+answer, "use smaller records")
-				a.asked = false
-				return
-			}
-			break
-		}
-		if a.want != none {
-			s.touches(int(m.To))
-		}
+// lockItem is what a message has of a record, whose server may then hold a lock.
+func (s *session) lockItem(a *access) (word uint64, answer int) {
+	if word = a.Name(); a.want == exclusive {
+		word |= coordinator.WantsWrite
 	}
-	s.Send(m, s.p.rpc.lock)
+	if a.want != none {
+		s.touches(int(a.Machine))
+	}
+	return word, lockBack + s.p.stampsBack + seqBack + wire.Padded(a.Table.ValueBytes())
 }
 
 // touches notes that a server may hold locks for the attempt.
@@ -126,42 +105,15 @@ func (s *session) touches(m int) {
 	}
 }
 
-// accept takes the records of an answer, or that one of them was refused.
-func (s *session) accept(rep *r2.Reply) {
-	b, n := rep.B, uint64(0)
-	if len(b) < status {
-		s.Tx.Fail(fmt.Errorf("answer to a lock request of %d bytes", len(b)))
-		b = zero
+// answered takes a record of an answer, or that there is none or a tombstone, and returns what follows.
+func (s *session) answered(a *access, b []byte) (rest []byte) {
+	if a.row = wire.Get64(b); a.row&coordinator.Found == 0 {
+		s.Tx.Lacks(&a.Access.Access, uint32(a.row))
+		return b[lockBack:]
 	}
-	was := wire.Get64(b)
-	b = b[status:]
-	for _, a := range s.Set {
-		if !a.asked || a.Rep != rep {
-			continue
-		}
-		a.Rep, a.asked, a.State = nil, false, txn.Wanted
-		switch {
-		case was&wasGranted == 0:
-			if n == was>>1 && s.Tx.Failed() == nil {
-				s.Conflict(&a.Access)
-			}
-		case wire.Get64(b)&foundBit == 0:
-			a.row = wire.Get64(b)
-			s.Tx.Lacks(&a.Access.Access, uint32(wire.Get64(b)))
-			b = b[lockBack:]
-		default:
-			b = s.found(a, b)
-		}
-		n++
-	}
-}
-
-// found takes a record that is there, or that has left a tombstone, and returns what follows it in the answer.
-func (s *session) found(a *access, b []byte) (rest []byte) {
 	a.held = a.want
 	s.locked(a.held)
-	a.row = wire.Get64(b)
-	a.Loc.Ref, b = store.Ref(wire.Get64(b)&^foundBit), s.readStamps(a, b[lockBack:])
+	a.Loc.Ref, b = store.Ref(a.row&^coordinator.Found), s.readStamps(a, b[lockBack:])
 	a.seq, b = wire.Get64(b), b[seqBack:]
 	version := a.Table.Audit.Version(a.Key, a.Loc.Ref, a.seq)
 	if a.Tomb = s.p.H.Tomb(a.seq); a.Tomb {
@@ -192,16 +144,16 @@ func (s *session) Write(x *txn.Access) error {
 	s.C.Compute(s.p.Program.Upgrade)
 	a.Table.Audit.Touch(a.Key)
 	s.touches(int(a.Machine))
-	rep := s.C.Call(int(a.Machine), s.p.rpc.lock, wire.Add64(s.head(upgradeBit), a.Name()|wantsWrite))
+	rep := s.C.Call(int(a.Machine), s.p.rpc.lock, wire.Add64(s.head(upgradeBit), a.Name()|coordinator.WantsWrite))
 	if err := s.C.Wait(); err != nil {
 		return s.Tx.Fail(err)
 	}
 	b := rep.B
-	if len(b) < status+lockBack || wire.Get64(b)&wasGranted == 0 || wire.Get64(b[status:]) != a.row {
+	if len(b) < coordinator.LockStatus+lockBack || wire.Get64(b)&coordinator.LocksGranted == 0 || wire.Get64(b[coordinator.LockStatus:]) != a.row {
 		return s.Conflict(&a.Access) // refused; or, without a lock until now, it is another one meanwhile
 	}
 	if here {
-		if b = s.readStamps(a, b[status+lockBack:]); wire.Get64(b) != a.seq {
+		if b = s.readStamps(a, b[coordinator.LockStatus+lockBack:]); wire.Get64(b) != a.seq {
 			return s.Conflict(&a.Access) // likewise
 		}
 	}

@@ -29,12 +29,12 @@ func (s *session) insertItems(items []*access) []byte {
 
 // insertReplied takes the answer of a server.
 func (s *session) insertReplied(items []*access, b []byte) {
-	if len(b) < status {
+	if len(b) < coordinator.LockStatus {
 		return // it is down
 	}
-	allowed, n := wire.Get64(b)&wasGranted != 0, uint64(0)
+	allowed, n := wire.Get64(b)&coordinator.LocksGranted != 0, uint64(0)
 	was := wire.Get64(b)
-	b = b[status:]
+	b = b[coordinator.LockStatus:]
 	for _, a := range items {
 		switch {
 		case !allowed && n == was>>1 && s.Tx.Failed() == nil:

@@ -84,8 +84,8 @@ func (p *protocol) fill(c Config) (*running, error) {
 
 // cycles are what a request takes of a server's core.
 func (p *protocol) cycles(r *request) (n int) {
-	for b := r.items; len(b) >= lockItem; b = b[lockItem:] {
-		if r.inserts || wire.Get64(b)&wantsWrite != 0 {
+	for b := r.items; len(b) >= coordinator.LockItem; b = b[coordinator.LockItem:] {
+		if r.inserts || wire.Get64(b)&coordinator.WantsWrite != 0 {
 			n += p.Cfg.write
 		} else {
 			n += p.Cfg.read

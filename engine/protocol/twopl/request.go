@@ -115,7 +115,7 @@ func (t *table) advance(c *r2.Co, r *request) bool {
 		case refused:
 			r.failed = true
 		default:
-			r.items = r.items[lockItem:]
+			r.items = r.items[coordinator.LockItem:]
 		}
 	}
 	return true
@@ -126,7 +126,7 @@ func (r *request) wanted(t *txn.Table, word uint64) mode {
 	switch {
 	case t.Constant:
 		return none
-	case word&wantsWrite != 0:
+	case word&coordinator.WantsWrite != 0:
 		return exclusive
 	case r.less:
 		return none
@@ -136,7 +136,7 @@ func (r *request) wanted(t *txn.Table, word uint64) mode {
 
 // lockItem locks the record of an item, or its gap. After a wait it does all again: what it has it gets at once.
 func (t *table) lockItem(c *r2.Co, r *request, word uint64) verdict {
-	x := item{table: t.p.DB.TableOf(uint8(word >> 56)), key: word & keyMask}
+	x := item{table: t.p.DB.TableOf(uint8(word >> 56)), key: word & coordinator.LockKey}
 	want := r.wanted(x.table, word)
 	if want == none {
 		r.got = append(r.got, x)
@@ -206,12 +206,12 @@ func (t *table) insert(c *r2.Co, r *request, word uint64) verdict {
 
 // fill makes the answer to a request, which ends it.
 func (r *request) fill(c *r2.Co, _, rep []byte) (n int) {
-	n = status
+	n = coordinator.LockStatus
 	switch {
 	case r.failed:
 		wire.Put64(rep, uint64(len(r.got))<<1)
 	case r.inserts:
-		wire.Put64(rep, wasGranted)
+		wire.Put64(rep, coordinator.LocksGranted)
 		for i := range r.got {
 			x := &r.got[i]
 			coordinator.PutInsert(rep[n:], x.x, x.err)
@@ -221,7 +221,7 @@ func (r *request) fill(c *r2.Co, _, rep []byte) (n int) {
 			}
 		}
 	default:
-		wire.Put64(rep, wasGranted)
+		wire.Put64(rep, coordinator.LocksGranted)
 		for i := range r.got {
 			n += r.read(c, &r.got[i], rep[n:])
 		}
@@ -244,7 +244,7 @@ func (r *request) read(c *r2.Co, x *item, rep []byte) (n int) {
 	}
 	at := row(x.table, x.key, x.ref)
 	p := r.t.p
-	wire.Put64(rep, uint64(x.ref)|foundBit)
+	wire.Put64(rep, uint64(x.ref)|coordinator.Found)
 	n = lockBack + r.t.stamps(c, at, rep[lockBack:])
 	seq := c.Load64(at + p.seqAt)
 	wire.Put64(rep[n:], seq)
@@ -277,7 +277,7 @@ func (t *table) readUnlocked(c *r2.Co, x *item, rep []byte) (n int, ok bool) {
 	case !stable(seq):
 		return 0, false
 	}
-	if wire.Put64(rep, uint64(loc.Ref)|foundBit); p.H.Tomb(seq) {
+	if wire.Put64(rep, uint64(loc.Ref)|coordinator.Found); p.H.Tomb(seq) {
 		return n, true
 	}
 	return n + wire.Padded(len(value)), true

@@ -33,7 +33,6 @@ type access struct {
 	stamp uint64
 	held  mode // its lock
 	want  mode // what is asked for
-	asked bool // it waits for an answer
 }
 
 // Begin begins an attempt.

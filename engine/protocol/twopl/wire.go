@@ -6,9 +6,7 @@ type rpcs struct{ lock, insert, commit uint8 }
 // Messages are a head and an array of items; their number follows from the length of the message.
 const (
 	lockHead   = 8 + 8 // attempt; age 62 bits | upgrade 1 bit | reads take no lock 1 bit
-	lockItem   = 8     // table 8 bits | exclusive 1 bit | key 55 bits
 	insertItem = 8     // table 8 bits | key 56 bits
-	status     = 8     // in front of a reply: granted, or the number of the item that was refused, shifted by one
 	lockBack   = 8     // of an item in a reply: found 1 bit | location, then the sequence and, but for upgrades, the value; or the version of the gap
 	seqBack    = 8
 	stampsBack = 8 + 8 // in front of the sequence, where records have versions: tuple timestamp, stamp of the version
@@ -24,10 +22,6 @@ const (
 	upgradeBit = 2
 	lessReads  = 1
 
-	keyMask    = 1<<55 - 1
-	wantsWrite = 1 << 55
-	foundBit   = 1 << 63
-	wasGranted = 1
 	refMask    = 1<<48 - 1
 	deletedBit = 1 << 63
 	maxOwn     = 24 // bytes that a row begins with and backups do not have
