@@ -91,6 +91,23 @@ func (s *Session[A, P]) fill(m *Message, from int, unasked func(P) bool, item fu
 	return !m.Empty()
 }
 
+// Collect waits for the answers about records of the set from index first on, and for those to the requests that follow from them. accept takes
+// what has come for one, and says that it has posted another request.
+func (s *Session[A, P]) Collect(first int, accept func(P) (more bool)) error {
+	for more := true; more; {
+		if err := s.C.Wait(); err != nil {
+			return s.Tx.Fail(err)
+		}
+		more = false
+		for _, p := range s.Set[first:] {
+			if accept(p) {
+				more = true
+			}
+		}
+	}
+	return nil
+}
+
 // TakeLocks takes the answer to a request for locks. got takes what it has of a record and returns what follows; a record whose lock was
 // refused ends the attempt.
 func (s *Session[A, P]) TakeLocks(rep *r2.Reply, got func(p P, b []byte) (rest []byte)) {

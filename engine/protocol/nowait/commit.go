@@ -56,7 +56,7 @@ func (s *session) postWriteBack(a *access) {
 		return
 	}
 	l := s.C.List(a.at, true)
-	l.Write(at(a.Loc, valueAt), a.OutValue())
+	l.Write(valueOf(a.Loc), a.OutValue())
 	l.Write(a.at, a.Out[:a.Table.OutHeaderBytes])
 	l.Post()
 }

@@ -42,7 +42,7 @@ func (s *session) Fetch(first int, parallel bool) error {
 			}
 		}
 		s.askAll(first)
-		s.collect(first)
+		s.Collect(first, s.accept)
 		s.lockGaps(first)
 		if err := s.Tx.Failed(); err != nil {
 			return err
@@ -81,19 +81,6 @@ func (s *session) arrived() bool {
 		s.Tx.Fail(err)
 	}
 	return err == nil
-}
-
-// collect waits for the answers about records from index first on, and for those to the requests
-// that follow from them.
-func (s *session) collect(first int) {
-	for more := true; more && s.arrived(); {
-		more = false
-		for _, a := range s.Set[first:] {
-			if s.accept(a) {
-				more = true
-			}
-		}
-	}
 }
 
 // isLocal says that a record is on the coroutine's machine.
@@ -183,7 +170,7 @@ func (s *session) fetchLocal(a *access) {
 func (s *session) request(a *access) {
 	switch a.want {
 	case none:
-		b := s.C.Read(at(a.Loc, valueAt), a.Table.ValueBytes())
+		b := s.C.Read(valueOf(a.Loc), a.Table.ValueBytes())
 		a.value, a.buf, a.State, a.by = b.B, b.Addr, txn.Asked, byValue
 	case exclusive:
 		s.postLock(a, freeWord(a.Loc.Ref))
@@ -207,7 +194,7 @@ func (s *session) addCAS(l *r2.List, a *access) {
 }
 
 func (s *session) addValue(l *r2.List, a *access) {
-	b := l.Read(at(a.Loc, valueAt), a.Table.ValueBytes())
+	b := l.Read(valueOf(a.Loc), a.Table.ValueBytes())
 	a.value, a.buf = b.B, b.Addr
 }
 
@@ -268,7 +255,7 @@ func (s *session) acceptLookup(a *access) (more bool) {
 
 // locate notes where a record is.
 func (s *session) locate(a *access, loc store.Location) {
-	a.Loc, a.Located, a.at, a.free = loc, true, at(loc, wordAt), freeWord(loc.Ref)
+	a.Loc, a.Located, a.at, a.free = loc, true, loc.Loc, freeWord(loc.Ref)
 }
 
 // acceptWord asks for a shared lock on top of the word that came.

@@ -18,11 +18,11 @@ func lockLocal(c *r2.Co, loc store.Location, want lock, value []byte) (word uint
 	if want != none {
 		expect := freeWord(loc.Ref)
 		if want == shared {
-			if expect = c.Load64(loc.Addr + wordAt); !holds(expect, loc.Ref) || expect&exclusiveBit != 0 {
+			if expect = c.Load64(loc.Addr); !holds(expect, loc.Ref) || expect&exclusiveBit != 0 {
 				return expect, false
 			}
 		}
-		if found := c.LocalCAS(loc.Addr+wordAt, expect, want.withLock(expect)); found != expect {
+		if found := c.LocalCAS(loc.Addr, expect, want.withLock(expect)); found != expect {
 			return found, false
 		}
 	}
@@ -35,8 +35,8 @@ const spinCycles = 40
 
 // upgradeLocal makes the only shared lock of a record exclusive.
 func upgradeLocal(c *r2.Co, row r2.Addr) bool {
-	free := c.Load64(row+wordAt) &^ stateMask
-	return c.LocalCAS(row+wordAt, free+oneHolder, free|exclusiveBit) == free+oneHolder
+	free := c.Load64(row) &^ stateMask
+	return c.LocalCAS(row, free+oneHolder, free|exclusiveBit) == free+oneHolder
 }
 
 // unlockTries bounds how often a release tries again that meets others on the word: each of them
@@ -45,12 +45,12 @@ const unlockTries = 1 << 16
 
 // unlockLocal releases a lock.
 func (p *protocol) unlockLocal(c *r2.Co, row r2.Addr, held lock) {
-	word := c.Load64(row + wordAt)
+	word := c.Load64(row)
 	if held == exclusive {
 		if word&stateMask != exclusiveBit {
 			p.lost(c.Machine(), held, word)
 		}
-		c.Store64(row+wordAt, word&^stateMask)
+		c.Store64(row, word&^stateMask)
 		return
 	}
 	for range unlockTries {
@@ -58,7 +58,7 @@ func (p *protocol) unlockLocal(c *r2.Co, row r2.Addr, held lock) {
 			p.lost(c.Machine(), held, word)
 			return
 		}
-		found := c.LocalCAS(row+wordAt, word, word-oneHolder)
+		found := c.LocalCAS(row, word, word-oneHolder)
 		if found == word {
 			return
 		}

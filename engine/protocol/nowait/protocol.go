@@ -81,7 +81,7 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 
 // Locked says who holds a row.
 func (p *protocol) Locked(row []byte) (who string, held bool) {
-	who = holders(wire.Get64(row[wordAt:]))
+	who = holders(wire.Get64(row))
 	return who, who != ""
 }
 

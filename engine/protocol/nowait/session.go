@@ -117,7 +117,7 @@ func (s *session) plan() error {
 // Abandon ends an attempt that fails before Commit.
 func (s *session) Abandon() {
 	s.over = true
-	s.collect(0) // what is under way may win a lock yet
+	s.Collect(0, s.accept) // what is under way may win a lock yet
 	s.abort()
 }
 

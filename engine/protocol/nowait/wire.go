@@ -24,19 +24,14 @@ const (
 	addrMask     = 1<<addrBits - 1
 )
 
-var zero = make([]byte, 8)
-
 // layout is one word in front of the value: the lock, and on backups the version.
 var layout = record.MustLayout(record.Options{Step: 2}, record.Word{Name: "word", Role: record.RoleLock | record.RoleStamp})
 
-// Where the parts of a row are.
-const (
-	wordAt  = 0
-	valueAt = 8
-)
+// valueAt is where the value of a row is: the word is in front of it.
+var valueAt = r2.Addr(layout.Bytes)
 
-// at moves a location by some bytes.
-func at(l store.Location, off int) r2.Loc {
-	l.Addr += r2.Addr(off)
+// valueOf is where that of a record is.
+func valueOf(l store.Location) r2.Loc {
+	l.Addr += valueAt
 	return l.Loc
 }

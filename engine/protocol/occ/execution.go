@@ -26,16 +26,8 @@ func (s *session) Fetch(first int, parallel bool) error {
 			}
 		}
 		s.askAll(first)
-		for more := true; more; {
-			if err := s.C.Wait(); err != nil {
-				return s.Tx.Fail(err)
-			}
-			more = false
-			for _, a := range s.Set[first:] {
-				if s.accept(a) {
-					more = true
-				}
-			}
+		if err := s.Collect(first, s.accept); err != nil {
+			return err
 		}
 		left, stale := 0, 0
 		for _, a := range s.Set[first:] {

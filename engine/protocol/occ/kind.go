@@ -97,17 +97,16 @@ func governed(v knob.Values, load *testbed.Load) knob.Values {
 	name := v.Text("preset")
 	k, w := presetKnobs(name), v.Clone()
 	own, _ := Preset(name)
-	for _, p := range Phases {
-		for _, o := range coordinator.Optimisations {
-			w[o.Knob(p)] = k[o.Knob(p)]
+	copySwitches := func(to, from knob.Values) {
+		for _, p := range Phases {
+			for _, o := range coordinator.Optimisations {
+				to[o.Knob(p)] = from[o.Knob(p)]
+			}
 		}
 	}
+	copySwitches(w, k)
 	coordinator.FollowTable(w, nil, own.Resolved().Primitives, configOf(w, load).Resolved().Primitives)
-	for _, p := range Phases {
-		for _, o := range coordinator.Optimisations {
-			k[o.Knob(p)] = w[o.Knob(p)]
-		}
-	}
+	copySwitches(k, w)
 	return k
 }
 

@@ -29,12 +29,10 @@ const hasMessages = "messages as released"
 
 // messageRows are what the released code and the thesis's text leave open about messages.
 func messageRows(load testbed.LoadOf) []knob.Row {
-	unless := func(why string, prims func(c Config) []Prim) func(v knob.Values) string {
+	unless := func(why string, byRPC func(c Primitives) bool) func(v knob.Values) string {
 		return func(v knob.Values) string {
-			for _, p := range prims(configOf(v, load(v)).Resolved()) {
-				if p == TwoSided || p == Hybrid {
-					return ""
-				}
+			if byRPC(primitivesOf(v, load)) {
+				return ""
 			}
 			return why
 		}
@@ -42,9 +40,9 @@ func messageRows(load testbed.LoadOf) []knob.Row {
 	return []knob.Row{
 		{Knob: knob.Knob{Name: "rpc.charge_per_record", Kind: knob.Bool, Default: false, Label: "Execution charged per record", Section: "4.3.1", Group: knob.Phases, Live: true,
 			Doc: "Charges a handler the execution time of Table 4-2 for each record that a message asks for. Off: once per message. By the sizes of the released code's messages, SmallBank in the table fetches 1.95 records per message."},
-			Needs: hasMessages, Inactive: unless("nothing is fetched by RPC", func(c Config) []Prim { return []Prim{c.Execution, c.RORead} })},
+			Needs: hasMessages, Inactive: unless("nothing is fetched by RPC", func(c Primitives) bool { return c.Execution != OneSided || c.RORead != OneSided })},
 		{Knob: knob.Knob{Name: "rpc.commit_together", Kind: knob.Bool, Default: false, Label: "One commit message", Section: "4.3.3", Group: knob.Phases, Live: true,
 			Doc: "Commit by RPC sends one message per machine with all its records. Off, one message per record, as the released code: its sizes are the payloads of Table 4-2."},
-			Needs: hasMessages, Inactive: unless("commit is one-sided", func(c Config) []Prim { return []Prim{c.Commit} })},
+			Needs: hasMessages, Inactive: unless("commit is one-sided", func(c Primitives) bool { return c.Commit == TwoSided })},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/replication"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/wire"
 )
 
 // session runs the transactions of a coroutine.
@@ -146,16 +147,20 @@ func (s *session) prepare() error {
 
 // fits checks the messages of the two-sided phases, and those that insert.
 func (s *session) fits() error {
-	switch {
-	case s.p.MV != nil:
-		return s.fitsVersioned()
-	case s.cfg.Lock != TwoSided && s.cfg.Commit != TwoSided && s.Count(needsRow) == 0:
+	versions := s.p.MV != nil
+	if !versions && s.cfg.Lock != TwoSided && s.cfg.Commit != TwoSided && s.Count(needsRow) == 0 {
 		return nil
 	}
 	for _, p := range s.Participants(toInstall) {
 		locks, commits, inserts := 0, 0, 0
+		if versions {
+			commits = 8 // the stamp
+		}
 		for _, a := range p.Items {
 			switch {
+			case versions:
+				locks += lockItem
+				commits += installHead + wire.Padded(len(a.OutValue()))
 			case toLock(a):
 				locks += verifyItem
 				commits = s.cfg.commitBytes(commits, a)

@@ -189,18 +189,3 @@ func (s *session) installVersions() error {
 
 // toInstall is all that is written.
 func toInstall(a *access) bool { return a.Out != nil }
-
-// fitsVersioned is fits where records have versions.
-func (s *session) fitsVersioned() error {
-	for _, p := range s.Participants(toInstall) {
-		locks, commits := 0, 8
-		for _, a := range p.Items {
-			locks += lockItem
-			commits += installHead + wire.Padded(len(a.OutValue()))
-		}
-		if err := s.fit(p.Machine, locks, 0, commits); err != nil {
-			return err
-		}
-	}
-	return nil
-}

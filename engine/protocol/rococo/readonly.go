@@ -76,7 +76,7 @@ func (s *session) ask(from int) error {
 		if len(req)+word > s.p.Cl.MaxPayload() || answer+bytes > s.p.Cl.MaxReply() {
 			break
 		}
-		req = wire.Add64(req, item(a.Table.ID, a.Key))
+		req = wire.Add64(req, a.Name())
 		answer += bytes
 		last = i
 	}
@@ -194,7 +194,7 @@ func (s *session) askStamps(m int) {
 		req := wire.Add64(s.C.Request(), stampsOnly)
 		for ; next < len(s.Set) && len(req) <= most; next++ {
 			if a := s.Set[next]; int(a.Machine) == m && !a.Table.Constant {
-				req = wire.Add64(req, item(a.Table.ID, a.Key))
+				req = wire.Add64(req, a.Name())
 				a.rep = len(s.calls)
 			}
 		}
@@ -212,7 +212,7 @@ func (s *server) serveRead(c *r2.Co, req, rep []byte) int {
 	n := 0
 	for ; len(items) >= word; items = items[word:] {
 		c.Compute(s.p.cost.node)
-		t, key := s.p.DB.TableOf(uint8(wire.Get64(items)>>56)), wire.Get64(items)&keyMask
+		t, key := s.p.Named(wire.Get64(items))
 		var value []byte
 		if flags&stampsOnly == 0 {
 			value = rep[n+2*word : n+2*word+t.ValueBytes()]
@@ -236,9 +236,9 @@ func (s *server) awaitWriters(c *r2.Co, items []byte) (blocked int, waited r2.Ti
 	list := s.list()
 	var numbers []txnID
 	for ; len(items) >= word; items = items[word:] {
-		t := s.p.DB.TableOf(uint8(wire.Get64(items) >> 56))
-		s.touchRecord(c, t.ID, wire.Get64(items)&keyMask)
-		if n := s.claimed.look(t, wire.Get64(items)&keyMask).against(false); n != nil {
+		t, key := s.p.Named(wire.Get64(items))
+		s.touchRecord(c, t.ID, key)
+		if n := s.claimed.look(t, key).against(false); n != nil {
 			list, numbers = append(list, n), append(numbers, n.id)
 		}
 	}

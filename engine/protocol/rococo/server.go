@@ -65,11 +65,17 @@ func perCoroutine(list *[][]byte, c *r2.Co, n int) []byte {
 	return b[:n]
 }
 
-// serveStart starts pieces of a transaction: it says which transactions they come after, and what immediate ones return.
-func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
+// request begins to serve a request about a transaction, and says which.
+func (s *server) request(c *r2.Co, req []byte) txnID {
 	c.Compute(s.p.cost.request)
 	id := txnID(wire.Get64(req))
 	s.touchTxn(c, id)
+	return id
+}
+
+// serveStart starts pieces of a transaction: it says which transactions they come after, and what immediate ones return.
+func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
+	id := s.request(c, req)
 	n := s.graph.node(id, s.machine)
 	if n.status == heard {
 		n.status = started
@@ -77,7 +83,8 @@ func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
 	edges, err := s.edges[c.Thread()][:0], error(nil)
 	at, least := s.p.headBytes(), uint64(0)
 	for req = req[word:]; len(req) >= pieceBytes; {
-		x := piece{table: s.p.DB.TableOf(uint8(wire.Get64(req) >> 56)), key: wire.Get64(req) & keyMask, op: txn.OpOf(uint16(wire.Get64(req[word:])))}
+		x := piece{op: txn.OpOf(uint16(wire.Get64(req[word:])))}
+		x.table, x.key = s.p.Named(wire.Get64(req))
 		input := int(wire.Get64(req[word:]) >> 16)
 		x.input, x.output = n.alloc(input), n.alloc(x.op.Output)
 		copy(x.input, req[pieceBytes:])
@@ -114,10 +121,7 @@ func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
 
 // serveMore says what else a transaction comes after whose start has found more than its reply has room for.
 func (s *server) serveMore(c *r2.Co, req, rep []byte) int {
-	c.Compute(s.p.cost.request)
-	id := txnID(wire.Get64(req))
-	s.touchTxn(c, id)
-	n := s.graph.nodes[id]
+	n := s.graph.nodes[s.request(c, req)]
 	bytes, told := putEdges(rep, n.edges)
 	n.edges = slices.Delete(n.edges, 0, told)
 	return bytes
@@ -125,18 +129,13 @@ func (s *server) serveMore(c *r2.Co, req, rep []byte) int {
 
 // serveBefore takes edges of a transaction for which its commit has no room.
 func (s *server) serveBefore(c *r2.Co, req, _ []byte) int {
-	c.Compute(s.p.cost.request)
-	id := txnID(wire.Get64(req))
-	s.touchTxn(c, id)
-	s.graph.nodes[id].comesAfter(edgesOf(req[word:], nil))
+	s.graph.nodes[s.request(c, req)].comesAfter(edgesOf(req[word:], nil))
 	return 0
 }
 
 // serveCommit takes the edges of a transaction, and executes it when all that comes before it commits.
 func (s *server) serveCommit(c *r2.Co, req, rep []byte) int {
-	c.Compute(s.p.cost.request)
-	id := txnID(wire.Get64(req))
-	s.touchTxn(c, id)
+	id := s.request(c, req)
 	n := s.graph.nodes[id]
 	if n == nil || n.status == heard {
 		s.p.Cl.Fail(fmt.Errorf("rococo: machine %d is to commit transaction %d, which has not started there", s.machine, id))
@@ -260,9 +259,7 @@ func (s *server) inform(c *r2.Co, n *node) {
 
 // serveAsk tells another server what a transaction comes after, when it commits.
 func (s *server) serveAsk(c *r2.Co, req, rep []byte) int {
-	c.Compute(s.p.cost.request)
-	id := txnID(wire.Get64(req))
-	s.touchTxn(c, id)
+	id := s.request(c, req)
 	n := s.graph.nodes[id]
 	if n == nil {
 		s.p.Cl.Fail(fmt.Errorf("rococo: machine %d is asked for transaction %d, which it has forgotten: it remembers the last %d", s.machine, id, cap(s.graph.old)))

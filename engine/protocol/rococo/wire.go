@@ -34,8 +34,6 @@ const (
 	mostServers    = 1 << serverBits
 	mostCoroutines = 1 << coroutineBits
 
-	keyMask = uint64(1)<<56 - 1
-
 	// Heads of items that were read.
 	foundBit = uint64(1) << 63
 	tombBit  = uint64(1) << 62

@@ -28,5 +28,3 @@ const (
 	bytesAt    = 48
 	bytesMask  = 1<<13 - 1
 )
-
-var zero = make([]byte, 8)
