@@ -10,6 +10,6 @@
 // Which record a conflict was about, and which version a server has read for a snapshot, a server knows and its answer does not say: it
 // notes them beside the answer (engine/r2/beside), and the session that has asked takes the notes.
 //
-// What a piece has done is found out when it runs, at a server and with no answer under way. So rococo's servers add it to the set of the
-// transaction, as they run whole bodies that are code of the client's: both reach the session by the transaction's number.
+// rococo's servers add what a piece has done to the set of its transaction when the piece runs, and they run whole bodies, which are code
+// of the client's. Both find the session by the transaction's number.
 package audit
