@@ -139,6 +139,7 @@ func TestBadSpecs(t *testing.T) {
 		{"table 4-1", "set: {opt.execution.pa: true}", "Table 4-1"},
 		{"a script that inserts, in pieces", "workload: script\nset: {cc: rococo, workload.script: r0 i9}", "cc = rococo: transaction r0 i9 of workload.script inserts or deletes a record, and has records of several servers"},
 		{"a script that follows, in pieces", "workload: script\nset: {cc: rococo, workload.script: r1; f0 w0}", "cc = rococo: step f0 of workload.script depends on what a read-write transaction finds"},
+		{"a script of a record that another one deletes, in pieces", "workload: script\nset: {cc: rococo, workload.script: d0; d0; w0}", "cc = rococo: step w0 of workload.script is of a record that another transaction deletes"},
 		{"a script of a missing record, in pieces", "workload: script\nset: {cc: rococo, workload.script: w0 r8}", "cc = rococo: step r8 of workload.script is of a record that is not there: they are numbered 0 to 7"},
 		{"leaves beyond a WRITE", "workload: ycsb-a\nset: {store.ordered: rolex, workload.value_bytes: 1KiB}", "workload.value_bytes = 1024: a leaf of 16 slots takes 17078 bytes, and a WRITE 4096 at most; use smaller values"},
 		{"leaves beyond a WRITE, with fewer slots within", "workload: ycsb-a\nset: {store.ordered: rolex, workload.value_bytes: 512}", "and a WRITE 4096 at most; set rolex.slots=7 and no larger rolex.fill, or"},

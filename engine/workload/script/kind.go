@@ -37,8 +37,9 @@ var Kinds = []workload.Kind{{
 func unpieced(v knob.Values) string {
 	keys := uint64(workload.Scaled(v, "workload.keys"))
 	_, servers := testbed.Machines(v)
-	for _, list := range clientsOf(v) {
-		for _, t := range list {
+	clients := clientsOf(v)
+	for c, list := range clients {
+		for n, t := range list {
 			if t.readOnly() {
 				continue
 			}
@@ -48,6 +49,8 @@ func unpieced(v knob.Values) string {
 					return fmt.Sprintf("step %v of workload.script depends on what a read-write transaction finds", o)
 				case t.inPieces() && o.key >= keys:
 					return fmt.Sprintf("step %v of workload.script is of a record that is not there: they are numbered 0 to %d", o, keys-1)
+				case t.inPieces() && mayBeGone(clients, c, n, o.key):
+					return fmt.Sprintf("step %v of workload.script is of a record that another transaction deletes", o)
 				case !t.inPieces() && o.key%uint64(servers) != t[0].key%uint64(servers):
 					return fmt.Sprintf("transaction %v of workload.script inserts or deletes a record, and has records of several servers", t)
 				}
@@ -67,6 +70,19 @@ func declares(v knob.Values) (whyNot string) {
 		}
 	}
 	return ""
+}
+
+// mayBeGone says that a record may be deleted when the n-th transaction of a client runs: by one of another client, or one before it.
+func mayBeGone(clients [][]transaction, client, n int, key uint64) bool {
+	for c, list := range clients {
+		if c == client {
+			list = list[:n]
+		}
+		if slices.ContainsFunc(list, func(t transaction) bool { return slices.Contains(t, op{'d', key}) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // clientsOf is the script of resolved values.
