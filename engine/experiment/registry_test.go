@@ -2,11 +2,13 @@ package experiment
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"drtmx/engine/knob"
 	"drtmx/engine/protocol/occ"
+	"drtmx/engine/txn"
 )
 
 func TestRegistryRows(t *testing.T) {
@@ -192,6 +194,46 @@ func TestKnobsThatNameFilesSaySo(t *testing.T) {
 	for _, row := range knob.Rows() {
 		if names := row.File != nil; names != strings.Contains(row.Unit, "FILE") {
 			t.Errorf("%s: its unit is %q, and it names a file: %v", row.Name, row.Unit, names)
+		}
+	}
+}
+
+// What is left to the system says what it came to: a knob of a phase that reads auto, and has an effect, comes with a choice and its reason,
+// under each protocol and each workload. What training measures, as for xstore.top, only a run can tell.
+func TestAutoComesWithAChoice(t *testing.T) {
+	var autos []Knob
+	for _, r := range Registry() {
+		if r.Group == knob.Phases && slices.Contains(r.Choices, "auto") {
+			autos = append(autos, r)
+		}
+	}
+	seen := map[string]bool{}
+	for _, w := range Workloads {
+		for _, p := range Protocols {
+			for _, r := range autos {
+				spec, err := Spec{Workload: w.Name}.With(Knobs{"cc": p.Name, r.Name: "auto"})
+				if err != nil {
+					continue
+				}
+				v, err := Resolve(spec)
+				if err != nil {
+					continue
+				}
+				for _, s := range States(v, txn.Seen{}) {
+					if s.Name != r.Name || !s.Active || s.Value != "auto" {
+						continue
+					}
+					seen[r.Name] = true
+					if s.Auto == nil || s.Auto.Primitive == "" || s.Auto.Primitive == "auto" || s.Auto.Because == "" {
+						t.Errorf("workload %s, cc=%s: %s is auto, and its choice is %+v", w.Name, p.Name, r.Name, s.Auto)
+					}
+				}
+			}
+		}
+	}
+	for _, r := range autos {
+		if !seen[r.Name] {
+			t.Errorf("%s is auto and has an effect in no system", r.Name)
 		}
 	}
 }
