@@ -149,7 +149,7 @@ pgo: goversion
 SOAK ?= 1000
 soak: goversion
 	$(GO) run ./engine/planted
-	DRTMX_SOAK=$(SOAK) $(GO) test -run '^Test(Soak|XStoreRecovers|RequestsEndOnce)$$' -timeout 0 -v ./engine
+	DRTMX_SOAK=$(SOAK) $(GO) test -run '^Test(XStoreRecovers|RequestsEndOnce)$$' -timeout 0 -v ./engine
 	DRTMX_SOAK=$(SOAK) $(GO) test -run '^TestDifferential$$' -timeout 0 -v ./kernel/differential
 	DRTMX_SOAK=$(SOAK) $(TEST_HEAP) $(GO) test -timeout 0 ./engine/workload/... ./engine/explore/... ./engine/protocol/... ./engine/example ./xstore/...
 	@$(MAKE) --no-print-directory race arm64 invariants TEST_TIMEOUT=0 RACE_TESTS='^Test(GoldenDigests|Determinism|ChangesReplay)$$' ARM64_DIGESTS="$(ALL_DIGESTS)" INVARIANT_TESTS=.

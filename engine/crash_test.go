@@ -20,6 +20,7 @@ import (
 	"drtmx/engine/measure"
 	"drtmx/engine/result"
 	"drtmx/engine/sim"
+	"drtmx/engine/workload/workloadtest"
 )
 
 func change(t testing.TB, s *System, k experiment.Knobs) {
@@ -308,7 +309,7 @@ func drawSome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !soaking && checks.Value.String() == checks.DefValue {
+	if !workloadtest.Soak && checks.Value.String() == checks.DefValue {
 		checks.Value.Set(strconv.Itoa(all / 4))
 		t.Cleanup(func() { checks.Value.Set(checks.DefValue) })
 	}

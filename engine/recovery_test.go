@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/experiment"
 	"drtmx/engine/store"
+	"drtmx/engine/workload/workloadtest"
 	"drtmx/xstore"
 )
 
@@ -55,7 +56,7 @@ func TestXStoreRecovers(t *testing.T) {
 			{"workload": "ycsb-d", "servers": 2, "workload.mix.insert": 40, "workload.mix.update": 30, "workload.key_bytes": 40, "xstore.hash_bits": 8},
 			{"workload": "ycsb-f", "servers": 0, "clients": 0, "nodes": 3, "xstore.cache_scope": "thread"}, // servers have clients
 		} {
-			if !soaking && (i+j)%5 > 1 { // two workloads for each mode, and two modes for each workload
+			if !workloadtest.Soak && (i+j)%5 > 1 { // two workloads for each mode, and two modes for each workload
 				continue
 			}
 			k = k.Clone()

@@ -16,6 +16,7 @@ import (
 	"drtmx/engine/result"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
+	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -43,6 +44,7 @@ func Conform(t *testing.T, kind txn.Kind) {
 	before := cpu()
 	t.Run("runs", s.runs)
 	t.Run("live", s.live)
+	t.Run("drawn", s.drawn)
 	t.Run("twice", s.twice)
 	t.Run("alike", s.alike)
 	t.Run("explored", s.explored)
@@ -127,7 +129,7 @@ func (s *suite) product(all []choice) (rows [][]int) {
 			main = append(main, i)
 		}
 	}
-	row := slices.Repeat([]int{-1}, len(all))
+	row := none(all)
 	var each func(k int)
 	each = func(k int) {
 		if k < len(main) {
@@ -139,20 +141,28 @@ func (s *suite) product(all []choice) (rows [][]int) {
 			row[main[k]] = -1
 			return
 		}
-		full := slices.Clone(row)
-		for c := range full {
-			for tries := 0; full[c] < 0 && tries < 3; tries++ {
-				if full[c] = rand.Intn(len(all[c].values)); !s.allowed(all, full) {
-					full[c] = -1
-				}
-			}
-		}
-		if full[0] >= 0 {
+		if full := s.fill(all, row, rand); full[0] >= 0 {
 			rows = append(rows, full)
 		}
 	}
 	each(0)
 	return rows
+}
+
+// none is the row in which nothing is chosen.
+func none(all []choice) []int { return slices.Repeat([]int{-1}, len(all)) }
+
+// fill is a row with what it leaves open at random, as far as that can be.
+func (s *suite) fill(all []choice, row []int, rand *sim.Rand) []int {
+	full := slices.Clone(row)
+	for c := range full {
+		for tries := 0; full[c] < 0 && tries < 3; tries++ {
+			if full[c] = rand.Intn(len(all[c].values)); !s.allowed(all, full) {
+				full[c] = -1
+			}
+		}
+	}
+	return full
 }
 
 // primitive says that a choice is one of primitives or policies.
@@ -268,6 +278,8 @@ func (s *suite) change(t *testing.T, all []choice, rows [][]int, set experiment.
 						maps.Copy(to, all[i].values[v])
 					}
 				}
+			} else if mix := s.mixOf(spec); len(mix) > 0 && rand.Intn(8) == 0 {
+				to = experiment.Knobs{"workload.mix." + mix[rand.Intn(len(mix))].Name: rand.Intn(100)}
 			} else if c := all[rand.Intn(len(all))]; c.name == "timestamps" || c.knob != nil && c.knob.Live {
 				to = c.values[rand.Intn(len(c.values))]
 			}
@@ -292,6 +304,15 @@ func (s *suite) change(t *testing.T, all []choice, rows [][]int, set experiment.
 		t.Errorf("no transaction was checked\n%s", spec.YAML())
 	}
 	return changes, pending
+}
+
+// mixOf are the types of transactions of a system, whose shares may change.
+func (s *suite) mixOf(spec experiment.Spec) []workload.MixType {
+	v, err := experiment.Resolve(spec)
+	if err != nil {
+		return nil
+	}
+	return experiment.Workloads.Of(v).Mix
 }
 
 // twice runs a system at a stretch, and again in pieces while others look at it.
