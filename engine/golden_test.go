@@ -200,7 +200,11 @@ func TestGoldenDigests(t *testing.T) {
 	got, update := map[string]result.Digests{}, os.Getenv("UPDATE") != ""
 	for _, name := range slices.Sorted(maps.Keys(systems)) {
 		t.Run(name, func(t *testing.T) {
-			if got[name] = mustRun(t, small(systems[name])).Digests; got[name] != want[name] && !update {
+			r := mustRun(t, small(systems[name]))
+			if r.Checks.Failed() {
+				t.Errorf("checks: %s", r.ChecksText())
+			}
+			if got[name] = r.Digests; got[name] != want[name] && !update {
 				t.Errorf("digests %+v, golden %+v; if the model was changed on purpose: UPDATE=1 go test ./engine -run Golden", got[name], want[name])
 			}
 		})
