@@ -213,9 +213,10 @@ func dialogs(_ *site, b *tab) {
 	cycleOnAPhone(b)
 	shut()
 	// A broken invariant says what has to hold, and where it does not.
-	b.act(`(await import("/checks.js")).openChecks({mode: "full", claimed: "strict-serializable", ok: false, transactions: 1000, anomalies: [], invariants: {"tpcc.1": false, "tpcc.2": true},
+	b.act(`(await import("/checks.js")).openChecks({mode: "full", claimed: "strict-serializable", ok: false, transactions: 1000, anomalies: [], invariants: {"tpcc.1": false, "tpcc.2": true}, invariants_unclaimed: {"churn.pairs": "serializable"},
 		violated: {"tpcc.1": "what a warehouse has taken is what its districts have (clause 3.3.2.1): warehouse 3 has taken 30003245 cents, its districts 30003246"}})`)
 	b.until("the numbers, and no praise", `document.querySelector("#dialog .broken").textContent.includes("warehouse 3 has taken 30003245 cents") && !document.querySelector("#dialog .better")`)
+	b.until("what was not checked", `document.getElementById("dialog").textContent.includes("churn.pairs is not checked: only serializable transactions keep it.")`)
 	b.shot("broken.png")
 	shut()
 	b.act(`(await import("/checks.js")).openChecks({mode: "full", claimed: "strict-serializable", ok: false, transactions: 0, transactions_seen: 412, anomaly_count: 1, anomalies: [{kind: "lost-update", text: "T8 and T9 both overwrote stock/3060", cycle: []}]})`)
