@@ -85,7 +85,7 @@ func (s *session) writeBackByRPC() {
 		req := s.C.Request()
 		for _, a := range p.Items {
 			a.locked = false
-			req = commitItem(req, a)
+			req = s.installItem(req, a)
 			if !s.cfg.CommitTogether {
 				s.sendRecords(p.Machine, req)
 				req = s.C.Request()
@@ -102,11 +102,14 @@ func (s *session) sendRecords(m int, req []byte) {
 	s.p.End(s.C, m, s.p.rpc.commit, padded(req, s.p.costs.Payload.Commit))
 }
 
-// commitItem appends a record: where it is, its length, sequence and value.
-func commitItem(req []byte, a *access) []byte {
-	req = wire.Add64(req, uint64(a.Loc.Addr)|uint64(len(a.Out)-8)<<addrBits)
-	req = append(req, a.Out...)
-	return append(req, zero[:wire.Padded(len(a.Out))-len(a.Out)]...)
+// installItem appends a record: where it is, its length, sequence and value. Where records have versions its name is in front.
+func (s *session) installItem(req []byte, a *access) []byte {
+	if s.p.MV != nil {
+		req = wire.Add64(req, a.Name())
+	}
+	value := a.OutValue()
+	req = wire.Add64(wire.Add64(req, uint64(a.Loc.Addr)|uint64(len(value))<<addrBits), wire.Get64(a.Out))
+	return wire.AddPadded(req, value)
 }
 
 // commitBytes is the size of a machine's largest commit message, with one more record.

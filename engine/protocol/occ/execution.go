@@ -3,6 +3,7 @@ package occ
 import (
 	"fmt"
 
+	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
@@ -55,13 +56,18 @@ func (s *session) Fetch(first int, parallel bool) error {
 	}
 }
 
+// fetching is the phase in which the attempt fetches, and its primitive.
+func (s *session) fetching() (metrics.Phase, Prim) {
+	if s.Tx.ReadOnly() {
+		return txn.RORead, s.cfg.RORead
+	}
+	return txn.Execution, s.cfg.Execution
+}
+
 // enterFetch begins the phase that fetches and returns its primitive. READs get
 // the optimisations of READs, also in a hybrid phase.
 func (s *session) enterFetch(parallel bool) Prim {
-	prim, phase := s.cfg.Execution, txn.Execution
-	if s.Tx.ReadOnly() {
-		prim, phase = s.cfg.RORead, txn.RORead
-	}
+	phase, prim := s.fetching()
 	mode := s.cfg.Posts(phase, prim)
 	if parallel {
 		mode.Outstanding = s.cfg.Opt[phase].Outstanding || s.cfg.Speculative || s.cfg.batches(phase, prim)
@@ -267,7 +273,8 @@ func (s *session) acceptReply(a *access) {
 	row := b[fetchHead : fetchHead+a.Table.RowBytes]
 	a.Loc, a.Located = a.Table.Store.Location(a.Key, store.Ref(wire.Get64(b)&^foundBit)), true
 	a.Rep.B, a.Rep, a.State = b[n:], nil, txn.Wanted
-	if s.cfg.CacheEnabled && a.Table.Cached && s.fills() {
+	// "Always refill the cache" (§4.3.1): a miss does, though an RPC has answered it.
+	if _, prim := s.fetching(); prim != TwoSided && s.cfg.CacheEnabled && a.Table.Cached {
 		s.cache.Put(s.C, a.Table.Store, a.Key, a.Loc.Ref)
 	}
 	switch {
@@ -277,15 +284,6 @@ func (s *session) acceptReply(a *access) {
 		a.direct = true
 		s.got(a, s.p.H.Value(row), row)
 	}
-}
-
-// fills reports whether a miss refills the location cache though an RPC
-// answered it ("always refill the cache", §4.3.1).
-func (s *session) fills() bool {
-	if s.Tx.ReadOnly() {
-		return s.cfg.RORead != TwoSided
-	}
-	return s.cfg.Execution != TwoSided
 }
 
 // serveFetch looks records up and returns address and row of each. The time of Table

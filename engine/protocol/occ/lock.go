@@ -147,6 +147,18 @@ func (s *session) lockByRPC(mode r2.Mode) error {
 	return s.Tx.Failed()
 }
 
+// lockItems is the request that locks the records of a participant.
+func (s *session) lockItems(items []*access) []byte {
+	req := s.C.Request()
+	for _, a := range items {
+		if s.p.MV != nil {
+			req = wire.Add64(req, a.Name())
+		}
+		req = wire.Add64(wire.Add64(req, uint64(a.Loc.Addr)), a.seq)
+	}
+	return padded(req, s.p.costs.Payload.Validation)
+}
+
 // granted says that a participant has locked all.
 func granted(r *r2.Reply) bool { return len(r.B) > 0 && r.B[0] == coordinator.ReplyYes }
 
@@ -155,7 +167,7 @@ func granted(r *r2.Reply) bool { return len(r.B) > 0 && r.B[0] == coordinator.Re
 func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	chargeHandler(c, p.costs.Validation)
 	word := record.OwnerOf(from.Machine, from.Thread, from.Coroutine).LockWord()
-	req = unpadded(req)
+	req = unpadded(req, verifyItem)
 	rep[0] = coordinator.ReplyYes
 	got := 0 // bytes of the items that are locked
 	for ; got < len(req) && rep[0] == coordinator.ReplyYes; got += verifyItem {

@@ -1,6 +1,8 @@
 package occ
 
 import (
+	"slices"
+
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
 	"drtmx/engine/record"
@@ -22,27 +24,18 @@ var ReadCommitted = txn.Kind{
 	Has:   features(unvalidatedPhases()),
 	Rules: Kind.Rules,
 	Config: func(v knob.Values, load *testbed.Load, seen txn.Seen) txn.Config {
-		return unvalidated(Kind.Config(v, load, seen))
+		c := Kind.Config(v, load, seen).(Config)
+		c.ReadCommitted = true
+		return c
 	},
 	Choices: func(c txn.Config) []txn.Choice { return choices(c, unvalidatedPhases()) },
 	LooksUp: Kind.LooksUp,
 	Costs:   Kind.Costs,
 }
 
-func unvalidated(c txn.Config) txn.Config {
-	o := c.(Config)
-	o.ReadCommitted = true
-	return o
-}
-
 // unvalidatedPhases are those of occ but its validation.
-func unvalidatedPhases() (list []Phase) {
-	for _, p := range Phases {
-		if p.ID != Validation && p.ID != ROValidation {
-			list = append(list, p)
-		}
-	}
-	return list
+func unvalidatedPhases() []Phase {
+	return slices.DeleteFunc(slices.Clone(Phases), func(p Phase) bool { return p.ID == Validation || p.ID == ROValidation })
 }
 
 // postRowTwice READs a row that may come torn, and then its header again: no validation follows that finds out which row is not of one

@@ -71,10 +71,7 @@ func (s *session) Begin(first bool) {
 
 // Eager says that announced records are fetched together: by speculation (§4.4.1), or because RPCs of what is queued are batched.
 func (s *session) Eager(queued bool) bool {
-	phase, prim := txn.Execution, s.cfg.Execution
-	if s.Tx.ReadOnly() {
-		phase, prim = txn.RORead, s.cfg.RORead
-	}
+	phase, prim := s.fetching()
 	return s.cfg.Speculative || queued && s.cfg.batches(phase, prim)
 }
 

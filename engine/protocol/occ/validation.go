@@ -90,12 +90,24 @@ func (s *session) validateByRPC() error {
 	return s.allYes(calls)
 }
 
-// checkItems is a request to compare what was read at a machine.
+// checkItems is a request to compare what was read at a machine: rows with their sequences, and gaps with their versions. Where records have
+// versions it has the stamp to which their timestamps are raised first, and the stamp of each version.
 func (s *session) checkItems(items []*access) []byte {
+	req := s.C.Request()
 	if s.p.MV != nil {
-		return s.readItems(items)
+		req = wire.Add64(req, uint64(s.X.TS))
 	}
-	return s.verifyItems(items)
+	for _, a := range items {
+		if a.State == txn.Missing && !a.Tomb {
+			req = wire.Add64(wire.Add64(req, uint64(a.Loc.Addr)|gapBit), uint64(s.gaps.expect(a.Loc.Loc, a.gap)))
+		} else {
+			req = wire.Add64(wire.Add64(req, uint64(a.Loc.Addr)), a.seq)
+		}
+		if s.p.MV != nil {
+			req = wire.Add64(req, a.version) // of a gap it says nothing
+		}
+	}
+	return padded(req, s.p.costs.Payload.Validation)
 }
 
 // allYes waits for the votes of participants, and ends the attempt if one is no.
@@ -154,28 +166,11 @@ func readOnlySet(a *access) bool {
 	return a.State == txn.Fetched || a.State == txn.Missing && !a.Table.Fixed && !a.Blind
 }
 
-// verifyItems builds the request of lock and validate.
-func (s *session) verifyItems(items []*access) []byte {
-	req := s.C.Request()
-	for _, a := range items {
-		req = s.verifyItem(req, a)
-	}
-	return padded(req, s.p.costs.Payload.Validation)
-}
-
-// verifyItem appends an item: a row and its sequence, or a gap and its version.
-func (s *session) verifyItem(req []byte, a *access) []byte {
-	if a.State == txn.Missing {
-		return wire.Add64(wire.Add64(req, uint64(a.Loc.Addr)|gapBit), uint64(s.gaps.expect(a.Loc.Loc, a.gap)))
-	}
-	return wire.Add64(wire.Add64(req, uint64(a.Loc.Addr)), a.seq)
-}
-
-// unpadded is the items of such a request: no record has address 0.
-func unpadded(req []byte) []byte {
+// unpadded is the items of a request that begin with an address: no record has address 0.
+func unpadded(req []byte, item int) []byte {
 	n := 0
-	for n+verifyItem <= len(req) && wire.Get64(req[n:]) != 0 {
-		n += verifyItem
+	for n+item <= len(req) && wire.Get64(req[n:]) != 0 {
+		n += item
 	}
 	return req[:n]
 }
@@ -183,20 +178,32 @@ func unpadded(req []byte) []byte {
 // serveValidate compares versions.
 func (p *protocol) serveValidate(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	chargeHandler(c, p.costs.Validation)
-	rep[0] = coordinator.ReplyYes
-	for req = unpadded(req); len(req) > 0; req = req[verifyItem:] {
-		word, read := wire.Get64(req), wire.Get64(req[8:])
+	if rep[0] = coordinator.ReplyNo; p.checkAll(c, unpadded(req, verifyItem), verifyItem) {
+		rep[0] = coordinator.ReplyYes
+	}
+	return 1
+}
+
+// checkAll looks whether gaps have the version that was seen, and rows the sequence; where records have versions also the stamp, for a READ of
+// a row in two lines may have brought that of the version before.
+func (p *protocol) checkAll(c *r2.Co, items []byte, item int) bool {
+	head := p.off.head
+	if p.MV != nil {
+		head = p.H.Bytes
+	}
+	for ; len(items) > 0; items = items[item:] {
+		word, read := wire.Get64(items), wire.Get64(items[8:])
 		at, no := r2.Addr(word&^gapBit), false
 		if word&gapBit != 0 {
 			no = wire.Get32(c.Load(at, gapBytes)) != uint32(read)
 		} else {
-			no = p.isChanged(c.Load(at, p.off.head), read)
+			b := c.Load(at, head)
+			no = p.isChanged(b, read) || p.MV != nil && p.H.VersionOf(b) != wire.Get64(items[16:])
 		}
 		if no {
-			rep[0] = coordinator.ReplyNo
 			auditConflict(c, at)
-			break
+			return false
 		}
 	}
-	return 1
+	return true
 }

@@ -126,37 +126,12 @@ func (s *session) saw() {
 	}
 }
 
-// lockItems is the request that locks the records of a participant.
-func (s *session) lockItems(items []*access) []byte {
-	if s.p.MV == nil {
-		return s.verifyItems(items)
-	}
-	req := s.C.Request()
-	for _, a := range items {
-		req = wire.Add64(wire.Add64(wire.Add64(req, a.Name()), uint64(a.Loc.Addr)), a.seq)
-	}
-	return padded(req, s.p.costs.Payload.Validation)
-}
-
 // overwrites takes the timestamps of the records that a participant has locked, which will be overwritten.
 func (s *session) overwrites(items []*access, b []byte) {
 	for range items {
 		s.p.MV.Scheme().Over(&s.X, timestamp.Stamp(wire.Get64(b)), timestamp.Stamp(wire.Get64(b[8:])))
 		b = b[lockBack:]
 	}
-}
-
-// readItems is a request to raise and check what was read at a machine.
-func (s *session) readItems(items []*access) []byte {
-	req := wire.Add64(s.C.Request(), uint64(s.X.TS))
-	for _, a := range items {
-		if a.State == txn.Missing && !a.Tomb {
-			req = wire.Add64(wire.Add64(wire.Add64(req, uint64(a.Loc.Addr)|gapBit), uint64(s.gaps.expect(a.Loc.Loc, a.gap))), 0)
-		} else {
-			req = wire.Add64(wire.Add64(wire.Add64(req, uint64(a.Loc.Addr)), a.seq), a.version)
-		}
-	}
-	return padded(req, s.p.costs.Payload.Validation)
 }
 
 // installVersions is write-back: one request per participant, which installs versions and releases locks.
@@ -171,7 +146,7 @@ func (s *session) installVersions() error {
 		req := wire.Add64(s.C.Request(), uint64(s.X.TS))
 		for _, a := range p.Items {
 			a.locked = false
-			req = installItem(req, a)
+			req = s.installItem(req, a)
 		}
 		p.Rep = s.p.End(s.C, p.Machine, s.p.rpc.commit, padded(req, s.p.costs.Payload.Commit))
 	}

@@ -79,11 +79,7 @@ func (p *protocol) unlockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 // validateVersions raises the timestamps of what was read, and checks that it is still so.
 func (p *protocol) validateVersions(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	chargeHandler(c, p.costs.Validation)
-	ts, items, n := wire.Get64(req), req[8:], 0
-	for n+readItem <= len(items) && wire.Get64(items[n:]) != 0 {
-		n += readItem
-	}
-	if rep[0] = coordinator.ReplyNo; p.raiseThenCheck(c, ts, items[:n]) {
+	if rep[0] = coordinator.ReplyNo; p.raiseThenCheck(c, wire.Get64(req), unpadded(req[8:], readItem)) {
 		rep[0] = coordinator.ReplyYes
 	}
 	return 1
@@ -92,7 +88,7 @@ func (p *protocol) validateVersions(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 // raiseThenCheck claims all and then looks: a transaction that changes any of it from now on has a larger stamp.
 func (p *protocol) raiseThenCheck(c *r2.Co, ts uint64, items []byte) bool {
 	p.raiseAll(c, ts, items)
-	return p.checkAll(c, items)
+	return p.checkAll(c, items, readItem)
 }
 
 func (p *protocol) raiseAll(c *r2.Co, ts uint64, items []byte) {
@@ -109,40 +105,12 @@ func (p *protocol) raiseAll(c *r2.Co, ts uint64, items []byte) {
 	}
 }
 
-// checkAll looks whether rows have the sequence and the stamp, and gaps the version, that were seen. A READ of a row in two lines may
-// have brought the stamp of the version before.
-func (p *protocol) checkAll(c *r2.Co, items []byte) bool {
-	for ; len(items) > 0; items = items[readItem:] {
-		word, read := wire.Get64(items), wire.Get64(items[8:])
-		at, no := r2.Addr(word&^gapBit), false
-		if word&gapBit != 0 {
-			no = wire.Get32(c.Load(at, gapBytes)) != uint32(read)
-		} else {
-			b := c.Load(at, p.H.Bytes)
-			no = p.H.LockOf(b) != 0 || p.H.StampOf(b) != read || p.H.VersionOf(b) != wire.Get64(items[16:])
-		}
-		if no {
-			auditConflict(c, at)
-			return false
-		}
-	}
-	return true
-}
-
 // installed is a version that is put in place.
 type installed struct {
 	table *txn.Table
 	key   uint64
 	row   r2.Addr
 	to    versions.Version
-}
-
-// installItem appends a record that is written.
-func installItem(req []byte, a *access) []byte {
-	value := a.OutValue()
-	req = wire.Add64(wire.Add64(req, a.Name()), uint64(a.Loc.Addr)|uint64(len(value))<<addrBits)
-	req = append(wire.Add64(req, wire.Get64(a.Out)), value...)
-	return append(req, zero[:wire.Padded(len(value))-len(value)]...)
 }
 
 // installVersions installs the versions of a participant.
