@@ -6,11 +6,14 @@
 // Phases (prim.go, optimisation.go, knobs.go): the RDMA primitive of a phase, the optimisations that make sense with it (Table 4-1), and
 // the knobs that set both. A protocol lists the phases that it has.
 //
-// Participants (records.go): the records of an attempt, grouped by the machine that has them, and a message to each machine: its items, what
-// fits, and the votes that come back. vote.go says what an attempt may do with the votes that it has, and when it is in doubt.
+// Participants (records.go): the records of an attempt, grouped by the machine that has them. vote.go says what an attempt may do with the
+// votes of participants, and when it is in doubt.
 //
-// Inserts (insert.go, gap.go): what a server does to its tables for another machine, what it answers, and what becomes of the record;
-// and the words that lock gaps, where a record that is missing has no row to lock.
+// Requests (ask.go): a message to each machine with as many records as fit, the wait for answers and for what follows from them, and the
+// answers that grant or refuse locks.
+//
+// Inserts (insert.go, session.go, gap.go): which machines give new records their rows, what a server does to its tables for another machine,
+// what it answers, and what becomes of the record; and the words that lock gaps, where a record that is missing has no row to lock.
 //
 // The end of an attempt (session.go, protocol.go): log, decide, write back, reclaim. What cannot be written back after the decision fails
 // the run.
