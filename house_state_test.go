@@ -18,7 +18,8 @@ func TestNoStateInPackages(t *testing.T) {
 	var found []string
 	rooms := 0
 	for _, p := range typedPackages(t) {
-		if _, floor, ok := roomOf(p.pkg); !ok || floor >= floors["engine"] {
+		room, floor, ok := roomOf(p.pkg)
+		if !ok || floor >= floors["engine"] && room != "engine/example" { // what people copy, to below the engine
 			continue
 		}
 		rooms++

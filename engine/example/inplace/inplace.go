@@ -50,7 +50,7 @@ type Config struct {
 
 // Open opens the log.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
-	p := &protocol{cfg: c, cl: db.Cluster()}
+	p := &protocol{cfg: c, cl: db.Cluster(), h: layout}
 	var err error
 	p.log, err = db.OpenLog(replication.Options{Replicas: c.Replicas, Layout: layout, InPlace: true})
 	return p, err
@@ -60,6 +60,7 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 type protocol struct {
 	cfg Config
 	cl  *r2.Cluster
+	h   record.Layout
 	log replication.Scheme
 }
 
@@ -75,12 +76,12 @@ func (p *protocol) Set(cfg txn.Config) error {
 
 func (p *protocol) NeedsDrain(txn.Config) bool { return false }
 func (p *protocol) Config() txn.Config         { return p.cfg }
-func (p *protocol) Layout() record.Layout      { return layout }
+func (p *protocol) Layout() record.Layout      { return p.h }
 func (p *protocol) Unserved() int              { return 0 }
 
 // Locked says who has locked a row.
 func (p *protocol) Locked(row []byte) (string, bool) {
-	o, held := record.Holder(layout.LockOf(row))
+	o, held := record.Holder(p.h.LockOf(row))
 	return fmt.Sprintf("machine %d thread %d coroutine %d", o.Machine, o.Thread, o.Coroutine), held
 }
 
@@ -156,7 +157,7 @@ func (s *session) fetch(a *access) error {
 		return err
 	}
 	a.row = append(a.row[:0], b.B...)
-	s.tx.Got(&a.Access, layout.Value(a.row), a.Table.Audit.Version(a.Key, loc.Ref, layout.StampOf(a.row)))
+	s.tx.Got(&a.Access, s.p.h.Value(a.row), a.Table.Audit.Version(a.Key, loc.Ref, s.p.h.StampOf(a.row)))
 	return nil
 }
 
@@ -180,11 +181,11 @@ func (s *session) write() error {
 		if a.Out == nil {
 			continue
 		}
-		seq := record.Next(layout.StampOf(a.row))
+		seq := record.Next(s.p.h.StampOf(a.row))
 		a.Next = audit.UpdatedVersion(a.Version, seq)
 		a.Table.Audit.Touch(a.Key)
 		n := s.log.Add(int(a.Machine), record.Update{Table: a.Table.ID, Key: a.Key, New: seq, Value: a.OutValue()})
-		s.log.Replaces(n, a.loc, a.row[layout.Own:])
+		s.log.Replaces(n, a.loc, a.row[s.p.h.Own:])
 	}
 	if !s.log.Needed() {
 		return nil

@@ -53,16 +53,19 @@ func (c Config) Common() txn.Settings {
 type protocol struct {
 	cfg  Config
 	cl   *r2.Cluster
+	h    record.Layout
 	lock r2.Loc
-
-	taken, tries uint64 // see gauges
+	asks []asks // by machine
 }
+
+// asks are those of a machine's transactions for the lock. What all machines changed together would not be one's own.
+type asks struct{ taken, tries uint64 }
 
 var lockTaken = metrics.NewGauge(metrics.Gauge{Part: "serial", Name: "taken", Label: "lock taken", Unit: "%", Kind: metrics.Share})
 
 // Open makes the lock.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
-	p := &protocol{cl: db.Cluster()}
+	p := &protocol{cl: db.Cluster(), h: layout, asks: make([]asks, db.Cluster().Machines())}
 	mem := p.cl.Mem(0)
 	at, err := mem.Alloc(host.Alloc{Name: "serial.lock", Bytes: record.LineBytes})
 	if err != nil {
@@ -86,11 +89,19 @@ func (p *protocol) Set(cfg txn.Config) error {
 
 func (p *protocol) NeedsDrain(txn.Config) bool     { return false }
 func (p *protocol) Config() txn.Config             { return p.cfg }
-func (p *protocol) Layout() record.Layout          { return layout }
+func (p *protocol) Layout() record.Layout          { return p.h }
 func (p *protocol) Unserved() int                  { return 0 }
 func (p *protocol) Locked([]byte) (string, bool)   { return "", false }
 func (p *protocol) Session(tx *txn.Tx) txn.Session { return &session{p: p, tx: tx, c: tx.Co()} }
-func (p *protocol) Gauges(r *metrics.Readings)     { r.Add(lockTaken, float64(p.taken), float64(p.tries)) }
+
+// Gauges reads how often the lock was free.
+func (p *protocol) Gauges(r *metrics.Readings) {
+	var all asks
+	for _, of := range p.asks {
+		all.taken, all.tries = all.taken+of.taken, all.tries+of.tries
+	}
+	r.Add(lockTaken, float64(all.taken), float64(all.tries))
+}
 
 // session runs the transactions of a coroutine.
 type session struct {
@@ -114,9 +125,9 @@ func (s *session) Begin(bool) {
 			s.p.cl.Fail(fmt.Errorf("serial: lock: %w", err))
 			return
 		}
-		s.p.tries++
+		s.p.asks[s.c.Machine()].tries++
 		if binary.LittleEndian.Uint64(found.B) == 0 {
-			s.p.taken++
+			s.p.asks[s.c.Machine()].taken++
 			return
 		}
 		s.c.Sleep(r2.Time(s.p.cfg.PollNS) * 1000)
@@ -180,7 +191,7 @@ func (s *session) fetch(a *access) error {
 		}
 		row = b.B
 	}
-	s.tx.Got(&a.Access, layout.Value(row), a.Table.Audit.Version(a.Key, loc.Ref, layout.StampOf(row)))
+	s.tx.Got(&a.Access, s.p.h.Value(row), a.Table.Audit.Version(a.Key, loc.Ref, s.p.h.StampOf(row)))
 	return nil
 }
 
@@ -197,7 +208,7 @@ func (s *session) Commit() error {
 	for _, a := range s.set {
 		if a.Out != nil {
 			to := a.loc.Loc
-			to.Addr += r2.Addr(layout.Stamp)
+			to.Addr += r2.Addr(s.p.h.Stamp)
 			s.c.Write(to, a.Out)
 		}
 	}
