@@ -77,10 +77,14 @@ func (l limits) contended() *Verdict {
 
 // trips is a number of round trips in words.
 func trips(n float64) string {
-	if text := fmt.Sprintf("%.2g", n); text != "1" {
-		return text + " round trips"
+	text := fmt.Sprintf("%.2g", n)
+	if n >= 10 { // a session that asks again and again has hundreds
+		text = fmt.Sprintf("%.0f", n)
 	}
-	return "1 round trip"
+	if text == "1" {
+		return "1 round trip"
+	}
+	return text + " round trips"
 }
 
 func (l limits) latencyBound() *Verdict {
@@ -96,7 +100,7 @@ func (l limits) latencyBound() *Verdict {
 	v := &Verdict{Word: LatencyBound, Of: strings.Join(names, ", ")}
 	if names == nil {
 		v.Of = "round trips"
-		parts = []string{fmt.Sprintf("%.2g round trips take the most", l.trips)}
+		parts = []string{"round trips take the most (" + trips(l.trips) + ")"}
 	}
 	v.Text = fmt.Sprintf("latency-bound: of %s µs %s", Digits(l.latencyUS), strings.Join(parts, ", "))
 	if b := l.busiest; b != nil {

@@ -35,6 +35,14 @@ func TestVerdictRule(t *testing.T) {
 	}
 }
 
+func TestTripsInWords(t *testing.T) {
+	for n, want := range map[float64]string{1: "1 round trip", 0.67: "0.67 round trips", 2.96: "3 round trips", 121.12: "121 round trips"} {
+		if got := trips(n); got != want {
+			t.Errorf("%g: %q, want %q", n, got, want)
+		}
+	}
+}
+
 // What ends in a short window can have taken longer than the window: nobody reads of 104 %.
 func TestLostInWords(t *testing.T) {
 	for share, want := range map[float64]string{0.5: "50 %", 0.994: "99 %", 0.995: "nearly all", 1.04: "nearly all"} {
