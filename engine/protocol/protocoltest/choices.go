@@ -46,13 +46,6 @@ func (s *suite) choices(loads []load) []choice {
 	if s.kind.Snapshots {
 		all = append(all, s.schemes())
 	}
-	for _, x := range around {
-		c := choice{name: x.name, knob: knob.Find(x.name)}
-		for _, v := range x.values {
-			c.values = append(c.values, experiment.Knobs{x.name: v})
-		}
-		all = append(all, c)
-	}
 	own := map[string]bool{}
 	for _, r := range s.kind.Rows(experiment.Workloads.Load) {
 		own[r.Name] = true

@@ -11,7 +11,7 @@
 //     one datagram in a hundred lost. Its checks must pass: the history is what the protocol claims, the workload's invariants hold, and at
 //     rest no lock is held, no log entry is open, and replicas are equal.
 //   - live: knobs change at random while the system runs, with the drain barriers that the protocol asks for.
-//   - drawn: so do systems of which all is drawn at random, in make soak alone: as many as DRTMX_SOAK says, or for so long.
+//   - drawn: so do systems of which all is drawn at random, in make soak as many as DRTMX_SOAK says, or for so long.
 //   - twice: a run that is cut into pieces and looked at has the digests of one at a stretch.
 //   - alike: without contention every choice of knobs leaves the same history.
 //   - explored: small scripts run through many orders of their messages, and nothing is found.

@@ -136,8 +136,7 @@ func (s *suite) alike(t *testing.T) {
 	transactions := strings.Count(text, "|") + len(clients)
 	script := experiment.Knobs{"workload": "script", "workload.script": text, "workload.keys": 12, "workload.scale": 1.0, "ts.scheme": "none", "nodes": 3}
 	all := slices.DeleteFunc(s.choices(nil), func(c choice) bool {
-		foreign := slices.ContainsFunc(around, func(x aside) bool { return x.name == c.name })
-		return foreign || c.knob == nil && c.name != profiles.name || c.knob != nil && c.knob.Group == knob.Timestamps
+		return c.knob == nil && c.name != profiles.name || c.knob != nil && c.knob.Group == knob.Timestamps
 	})
 	own := *s
 	own.base = merged(s.base, script)
