@@ -2,9 +2,7 @@ package protocoltest
 
 import (
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,16 +15,16 @@ import (
 // around is what no protocol may depend on, whatever else a system is. Transactions meet less under some of it, so the other parts of the suite
 // leave it out.
 func around() (list []choice) {
-	for name, values := range map[string][]any{
-		"torn_reads": {true, false}, "warm": {true, false}, "ddio": {true, false}, "clients.arrival": {"closed", "open:200k"}, "fault.nic_slowdown": {1.0, 4.0},
-	} { // order-free: sorted below
-		c := choice{name: name, knob: knob.Find(name)}
-		for _, v := range values {
-			c.values = append(c.values, experiment.Knobs{name: v})
-		}
-		list = append(list, c)
+	for _, values := range [][]experiment.Knobs{
+		{{"torn_reads": true}, {"torn_reads": false}},
+		{{"warm": true}, {"warm": false}},
+		{{"ddio": true}, {"ddio": false}},
+		{{"clients.arrival": "closed"}, {"clients.arrival": "open:200k"}},
+		{{"fault.nic_slowdown": 1.0}, {"fault.nic_slowdown": 4.0}},
+	} {
+		name := experiment.SortedNames(values[0])[0]
+		list = append(list, choice{name, knob.Find(name), values})
 	}
-	slices.SortFunc(list, func(a, b choice) int { return strings.Compare(a.name, b.name) })
 	return list
 }
 
