@@ -11,7 +11,8 @@ import (
 )
 
 // TestAllocations: inserts, deletes and looks at what is not there take no memory of the host once
-// the system is warm, but for what histories remember of deletions.
+// the system is warm, but for what histories remember of deletions. Warm it is late:
+// each answer that is kept has notes of conflicts at some time.
 func TestAllocations(t *testing.T) {
 	for _, preset := range occ.PresetNames() {
 		w, err := New(Options{Keys: 40})
@@ -22,7 +23,7 @@ func TestAllocations(t *testing.T) {
 		s := workloadtest.Small(cfg)
 		s.Mode = history.Off
 		b := workloadtest.New(t, s, w)
-		if err := b.Run(8 * sim.Millisecond); err != nil {
+		if err := b.Run(24 * sim.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 		var before, after runtime.MemStats
