@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/timestamp"
 )
@@ -94,13 +95,14 @@ func TestRoundTrips(t *testing.T) {
 			var p timestamp.Point
 			s.Begin(c, &tx)
 			s.Saw(&tx, timestamp.Slotted(1, 0))
-			at := c.RoundTrips()
+			sums := metrics.ForPhases[uint32]()
+			c.TakeTrips(sums)
 			s.Draw(c, &tx)
-			draw, at = c.RoundTrips()-at, c.RoundTrips()
+			draw = c.TakeTrips(sums)
 			s.Done(c, &tx, new(timestamp.Session))
-			install, at = c.RoundTrips()-at, c.RoundTrips()
+			install = c.TakeTrips(sums)
 			s.Point(c, new(timestamp.Session), timestamp.Stale, &p)
-			read = c.RoundTrips() - at
+			read = c.TakeTrips(sums)
 		})
 		if draw != x.draw || install != x.install || read != x.read {
 			t.Errorf("%s: %d round trips to draw, %d to install, %d for a point, want %d, %d and %d", x.name, draw, install, read, x.draw, x.install, x.read)

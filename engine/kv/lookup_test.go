@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
@@ -21,7 +22,7 @@ func lookupEveryKey(t *testing.T, k kind, most float64) {
 	b := newBed(t, 3, 1, 4)
 	b.kind = k
 	tb := b.table(keys, 8, 0, 1)
-	reads := 0
+	reads, sums := 0, metrics.ForPhases[uint32]()
 	b.do(0, func(c *r2.Co) {
 		for key := range uint64(keys) {
 			c.Reset()
@@ -31,9 +32,9 @@ func lookupEveryKey(t *testing.T, k kind, most float64) {
 			if tb.Primary(key) == c.Machine() {
 				loc, ok, err = tb.LookupLocal(c, key)
 			} else {
-				trips := c.RoundTrips()
+				c.TakeTrips(sums)
 				loc, ok, err = tb.LookupRemote(c, key)
-				reads += c.RoundTrips() - trips
+				reads += c.TakeTrips(sums)
 			}
 			if !ok || err != nil || loc.Machine != tb.Primary(key) {
 				t.Errorf("key %d: found %v on machine %d, %v", key, ok, loc.Machine, err)

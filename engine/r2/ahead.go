@@ -44,13 +44,15 @@ func (c *Co) AheadPost(m int) { c.w.pairs.AheadPost(m) }
 
 const (
 	workerLines = 8 // of Worker: what every turn needs
-	coLines     = 4 // of Co: before its ledger
+	coLines     = 4 // of Co: what waits need
 
 	// comingMax is how many completions of a turn are looked at.
 	comingMax = 16
 
 	channelLines = int((unsafe.Sizeof(channel{}) + space.LineBytes - 1) / space.LineBytes)
 )
+
+var _ [coLines*space.LineBytes - unsafe.Offsetof(Co{}.Account) - account.HotBytes]struct{} // or they need more lines
 
 // aheadWorker asks for the worker and its completion queue.
 func (cl *Cluster) aheadWorker(a uint32) {

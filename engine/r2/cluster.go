@@ -258,7 +258,7 @@ func (cl *Cluster) SpawnBackground(m, thread int, name string, body func(c *Co))
 
 // add has the worker run a coroutine.
 func (w *Worker) add(c *Co) *Co {
-	if c.slot = len(w.cos); c.slot == grouped-1 {
+	if c.slot = uint16(len(w.cos)); c.slot == grouped-1 {
 		panic(fmt.Sprintf("r2: machine %d thread %d has %d coroutines, which is all that send queues can name", w.mc.id, w.thread, c.slot))
 	}
 	w.cos = append(w.cos, c)

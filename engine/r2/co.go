@@ -35,17 +35,17 @@ type Co struct {
 	suspended bool
 	serves    bool // runs a handler, called by itself
 	mode      Mode
+	slot      uint16 // among all coroutines of the worker but the handler
+	ngroup    int32  // groups that are handed out
 
 	registered.Scratch
 	index int // within the thread; -1: the handler; noIndex: in the background
-	slot  int // among all coroutines of the worker but the handler
 
-	account.Account // its ledger is the next lines
+	account.Account
 	beside.Pad
 
 	replies registered.Replies
 	groups  []*Group // handed out are the first ngroup
-	ngroup  int
 	stalled *channel // has no room for another request
 	wakeAt  Time     // asleep until then
 	body    func(*Co)
@@ -96,7 +96,7 @@ func (c *Co) Home() int { return c.w.home }
 // tag names the coroutine in its messages, in 7 bits: by its index, and one that has none from the top down.
 func (c *Co) tag() int {
 	if c.index < 0 || c.index == noIndex {
-		return 127 - c.slot&63
+		return 127 - int(c.slot&63)
 	}
 	return c.index
 }

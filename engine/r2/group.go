@@ -25,7 +25,7 @@ type zero = Group
 // After Wait it may be used again, and Reset takes it back. In all else a request is as any of the coroutine:
 // its Mode and Phase apply, and buffers and replies are valid until Reset.
 func (c *Co) Group() *Group {
-	if c.ngroup == len(c.groups) {
+	if int(c.ngroup) == len(c.groups) {
 		c.alone("a completion group")
 		c.groups = append(c.groups, c.w.newGroup(c))
 	}
@@ -37,6 +37,9 @@ func (c *Co) Group() *Group {
 
 // takeGroups takes all groups back.
 func (c *Co) takeGroups() {
+	if c.ngroup == 0 { // most have none, and their list is in other lines of the host's memory
+		return
+	}
 	for _, g := range c.groups[:c.ngroup] {
 		if g.pending > 0 {
 			panic(fmt.Sprintf("r2: Reset of %s at %d ps while a group has %d requests under way; Wait for it first", c.Name(), c.Now(), g.pending))
@@ -82,7 +85,7 @@ func (g *Group) short() uint16 {
 	case g.co.index < 0:
 		return shortHandler
 	}
-	return uint16(g.co.slot + 1)
+	return g.co.slot + 1
 }
 
 // group is the group of a send-queue entry, nil for none.

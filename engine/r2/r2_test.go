@@ -118,7 +118,7 @@ func TestListExecutesInOrderAndIsOneRoundTrip(t *testing.T) {
 		r := l.Read(b.loc(1, 64), 16)
 		l.Post()
 		c.Wait()
-		trips = c.RoundTrips()
+		trips = c.TakeTrips(metrics.ForPhases[uint32]())
 		ok = binary.LittleEndian.Uint64(x.B) == 0 && binary.LittleEndian.Uint64(r.B) == 9
 	})
 	b.run(100 * sim.Microsecond)

@@ -52,6 +52,7 @@ func (o *Outcome) Clone() Outcome {
 // clear empties the breakdown: it is large, so only what was used.
 func (o *Outcome) clear() {
 	o.Breakdown.Clear(o.Phases)
+	clear(o.RoundTrips)
 	o.Phases = 0
 }
 
@@ -67,7 +68,7 @@ type Client struct {
 func (db *DB) Client(c *r2.Co) *Client {
 	cl := &Client{db: db, c: c}
 	db.Cache(c.Machine()) // tables come before clients
-	cl.tx = Tx{db: db, c: c, roundTrips: metrics.ForPhases[uint32]()}
+	cl.tx = Tx{db: db, c: c}
 	cl.tx.readWrite = db.protocol.Session(&cl.tx)
 	cl.tx.run = cl.tx.readWrite
 	cl.tx.killable, _ = cl.tx.readWrite.(Killable)
@@ -141,10 +142,10 @@ func (tx *Tx) start() {
 	c := tx.c
 	tx.checkBeforeInsert = false
 	tx.attempts, tx.drained, tx.phase = 0, 0, metrics.PhaseOther
-	clear(tx.roundTrips)
 	c.Phase(metrics.PhaseOther, r2.Mode{})
-	c.TakeBreakdown(tx.db.idle)
-	tx.trips = 0
+	x := tx.scratch()
+	c.TakeBreakdown(x.time)
+	c.TakeTrips(x.trips)
 	tx.begun = c.Now()
 	tx.chooseSession()
 	tx.db.inFlight++
@@ -157,12 +158,11 @@ func (tx *Tx) start() {
 // critical ends the time that counts as latency and attributes it. The
 // transactions of a machine share one Outcome: it is large, and only one at a time reports.
 func (tx *Tx) critical() {
-	tx.countTrips()
 	o := &tx.scratch().out
 	o.clear()
 	o.Phases = tx.c.Phases()
 	tx.c.TakeBreakdown(o.Breakdown)
-	tx.trips = 0
+	tx.c.TakeTrips(o.RoundTrips)
 	o.End = tx.c.Now()
 }
 
@@ -176,7 +176,6 @@ func (tx *Tx) report(err error) {
 	o.Type, o.Co, o.ReadOnly = tx.typ, tx.c.ID(), tx.readOnly
 	o.Committed, o.RolledBack, o.Empty = err == nil, errors.Is(err, ErrRollback), err == nil && tx.empty
 	o.Attempts, o.Begin, o.Last, o.Decision = tx.attempts, tx.begun, tx.since, tx.decision
-	copy(o.RoundTrips, tx.roundTrips)
 	f(tx.c.Machine(), tx.c.Thread(), o)
 }
 
@@ -193,15 +192,8 @@ func (tx *Tx) Done() {
 
 // Enter begins a phase, whose requests are posted in that mode.
 func (tx *Tx) Enter(p metrics.Phase, m r2.Mode) {
-	tx.countTrips()
 	tx.phase = p
 	tx.c.Phase(p, m)
-}
-
-func (tx *Tx) countTrips() {
-	n := tx.c.RoundTrips()
-	tx.roundTrips[tx.phase] += uint32(n - tx.trips)
-	tx.trips = n
 }
 
 // attempt runs the body and commits.

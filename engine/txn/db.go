@@ -114,9 +114,8 @@ type DB struct {
 	row  [record.MaxHeaderBytes + record.MaxValueBytes]byte // of an oracle
 
 	// Oracles and counters, free of time.
-	clients  []*Client         // by coroutine, nil where there is none
-	inFlight int               // transactions between begin and end
-	idle     metrics.Breakdown // time that belongs to no transaction
+	clients  []*Client // by coroutine, nil where there is none
+	inFlight int       // transactions between begin and end
 	locks    Locks
 }
 
@@ -126,7 +125,9 @@ type Locks struct{ All, Local uint64 }
 
 // scratch is what a transaction tells of itself when it ends: scratch memory, see r2.Co.Request.
 type scratch struct {
-	out Outcome
+	out   Outcome
+	time  metrics.Breakdown // of a coroutine between transactions, which belongs to none
+	trips []uint32          // likewise
 }
 
 // Open prepares the cluster's machines. Tables follow by AddTable.
@@ -142,9 +143,8 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 		return nil, errors.New("store is nil: say what makes the tables, such as kv.Kind")
 	}
 	db := &DB{cl: cl, opt: o, servers: servers, log: replication.Single{}, scratch: make([]scratch, cl.Machines()), book: audit.OpenBook(o.Recorder, cl.Machines()), held: o.Scale.Of(CostHeld, asLong)}
-	db.idle = metrics.NewBreakdown()
 	for m := range db.scratch {
-		db.scratch[m].out = NewOutcome()
+		db.scratch[m] = scratch{NewOutcome(), metrics.NewBreakdown(), metrics.ForPhases[uint32]()}
 	}
 	cl.OnSpoil(func(m int) { db.scratch[m].out.clear() })
 	protocol, err := o.Config.Open(db)

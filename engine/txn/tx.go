@@ -77,7 +77,6 @@ type Tx struct {
 	found   []store.Entry // by the last scan
 	mem     arena
 	phase   metrics.Phase
-	trips   int
 
 	// Of the attempt that runs, see conflicts.go.
 	since   r2.Time // its begin
@@ -91,7 +90,6 @@ type Tx struct {
 	drained         int // of them, those that failed in a drain
 	begun, decision r2.Time
 	attemptBegin    r2.Time
-	roundTrips      []uint32 // by phase
 }
 
 // Rand is the coroutine's own random stream. A body runs again after an abort,

@@ -4,6 +4,7 @@ package account
 
 import (
 	"math"
+	"unsafe"
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2/core"
@@ -12,27 +13,36 @@ import (
 // Time is virtual time in picoseconds.
 type Time = core.Time
 
-// Account is a coroutine's. What a wait needs comes first.
+// Account is a coroutine's. It is a metrics.Breakdown in little memory, for thousands of coroutines keep one each. All but the excess is
+// HotBytes.
 type Account struct {
 	w       *core.Core
 	phase   metrics.Phase
-	touched metrics.PhaseSet // in which spent is not zero
-	tripped metrics.PhaseSet // in which tripsIn is not zero
+	over    bool             // there is an excess
+	touched metrics.PhaseSet // in which time was spent
+	tripped metrics.PhaseSet // in which waits began
 
 	parkedAt  Time
 	runFrom   Time
 	explained Time // of the wait, by the request that ended it
 	slept     Time // of the wait
-	trips     int
 
-	tripsIn []uint16 // waits by phase, see TakeTrips
-	spent   ledger
+	rows   []row             // by phase
+	excess metrics.Breakdown // what is too large for a row
 }
+
+// HotBytes of an account, from its begin, are what waits need.
+const HotBytes = unsafe.Offsetof(Account{}.rows) + unsafe.Sizeof(uintptr(0))
+
+// row is what a coroutine spent in a phase, by milestone, and in its last cell how often it waited: one line of the host's memory.
+type row [16]uint32
+
+const waits = len(row{}) - 1
+
+var _ [waits - int(metrics.NumMilestones)]struct{} // the cell is no milestone's
 
 // Of is an empty account of a coroutine on a core.
-func Of(w *core.Core) Account {
-	return Account{w: w, tripsIn: metrics.ForPhases[uint16](), spent: ledger{rows: metrics.ForPhases[row]()}}
-}
+func Of(w *core.Core) Account { return Account{w: w, rows: metrics.ForPhases[row]()} }
 
 // Begin attributes what follows to p.
 func Begin(a *Account, p metrics.Phase) {
@@ -48,7 +58,7 @@ func (a *Account) charged() {
 	now := a.w.Local
 	if now > a.runFrom {
 		a.touched |= metrics.SetOf(a.phase)
-		a.spent.add(a.phase, metrics.Compute, now-a.runFrom)
+		a.add(metrics.Compute, now-a.runFrom)
 		a.runFrom = now
 	}
 }
@@ -60,43 +70,41 @@ func (a *Account) Phases() metrics.PhaseSet {
 }
 
 // TakeBreakdown adds the time spent since the last call to b, by phase and
-// milestone, and returns the round trips waited for.
-func (a *Account) TakeBreakdown(b metrics.Breakdown) (trips int) {
+// milestone.
+func (a *Account) TakeBreakdown(b metrics.Breakdown) {
 	a.charged()
 	for t := a.touched; t != 0; t &= t - 1 {
 		p := t.First()
-		spent, sum := &a.spent.rows[p], &b[p]
+		spent, sum := &a.rows[p], &b[p]
 		for m := range sum {
 			sum[m] += Time(spent[m])
 		}
-		*spent = row{}
+		*spent = row{waits: spent[waits]}
 	}
 	a.touched = 0
-	if a.spent.excess != nil {
-		b.Add(a.spent.excess)
-		a.spent.excess = nil
+	if a.over {
+		b.Add(a.excess)
+		a.over, a.excess = false, nil
 	}
-	trips, a.trips = a.trips, 0
-	return trips
 }
 
-// TakeTrips adds the waits since the last call to n, by the phase that they began in, at most 65,535 of one.
-func (a *Account) TakeTrips(n []uint32) {
+// TakeTrips adds the waits since the last call to n, by the phase that they began in, and returns how many they are: round trips, one after
+// the other.
+func (a *Account) TakeTrips(n []uint32) (all int) {
 	for t := a.tripped; t != 0; t &= t - 1 {
 		p := t.First()
-		n[p] += uint32(a.tripsIn[p])
-		a.tripsIn[p] = 0
+		x := &a.rows[p][waits]
+		n[p] += *x
+		all += int(*x)
+		*x = 0
 	}
 	a.tripped = 0
+	return all
 }
-
-// RoundTrips counts the waits since the last TakeBreakdown.
-func (a *Account) RoundTrips() int { return a.trips }
 
 // Trip notes that the coroutine begins to wait for what it posted.
 func Trip(a *Account) {
-	a.trips++
-	a.tripsIn[a.phase]++
+	a.rows[a.phase][waits]++
 	a.tripped |= metrics.SetOf(a.phase)
 }
 
@@ -119,11 +127,11 @@ func Woken(a *Account) {
 	a.touched |= metrics.SetOf(a.phase)
 	wait := a.w.Local - a.parkedAt - a.explained
 	if a.slept != 0 {
-		a.spent.add(a.phase, metrics.Asleep, a.slept)
+		a.add(metrics.Asleep, a.slept)
 		wait -= a.slept
 		a.slept = 0
 	}
-	a.spent.add(a.phase, metrics.Poll, wait)
+	a.add(metrics.Poll, wait)
 	a.explained = 0
 }
 
@@ -135,7 +143,7 @@ func Attribute(a *Account, stamp *metrics.Stamp) {
 	sum := stamp.Total()
 	before := max(sum-wait, 0)
 	a.explained = sum - before
-	if before == 0 && a.spent.addStamp(a.phase, stamp) {
+	if before == 0 && a.addStamp(stamp) {
 		return
 	}
 	for m, d := range stamp {
@@ -144,27 +152,16 @@ func Attribute(a *Account, stamp *metrics.Stamp) {
 		}
 		cut := min(Time(d), before)
 		before -= cut
-		a.spent.add(a.phase, metrics.Milestone(m), Time(d)-cut)
+		a.add(metrics.Milestone(m), Time(d)-cut)
 	}
 }
 
 // Row is where the next time is added, for callers that ask the host for it.
-func Row(a *Account) *[16]uint32 { return (*[16]uint32)(&a.spent.rows[a.phase]) }
-
-// row is what a coroutine spent in a phase, by milestone: one line of the
-// host's memory.
-type row [16]uint32
-
-// ledger is a metrics.Breakdown in little memory, for thousands of coroutines
-// keep one each.
-type ledger struct {
-	excess metrics.Breakdown // what is too large for a row; nil: nothing
-	rows   []row             // by phase
-}
+func Row(a *Account) *[16]uint32 { return (*[16]uint32)(&a.rows[a.phase]) }
 
 // addStamp adds all of a stamp, or nothing: false says that a sum is too large.
-func (l *ledger) addStamp(p metrics.Phase, s *metrics.Stamp) bool {
-	to := &l.rows[p]
+func (a *Account) addStamp(s *metrics.Stamp) bool {
+	to := &a.rows[a.phase]
 	sum, high := *to, uint64(0)
 	for m, d := range s {
 		x := uint64(sum[m]) + uint64(d)
@@ -178,14 +175,15 @@ func (l *ledger) addStamp(p metrics.Phase, s *metrics.Stamp) bool {
 	return true
 }
 
-func (l *ledger) add(p metrics.Phase, m metrics.Milestone, d Time) {
-	cell := &l.rows[p][m]
+// add adds a time in the phase that it is in.
+func (a *Account) add(m metrics.Milestone, d Time) {
+	cell := &a.rows[a.phase][m]
 	if sum := Time(*cell) + d; 0 <= sum && sum <= math.MaxUint32 {
 		*cell = uint32(sum)
 		return
 	}
-	if l.excess == nil {
-		l.excess = metrics.NewBreakdown()
+	if !a.over {
+		a.over, a.excess = true, metrics.NewBreakdown()
 	}
-	l.excess[p][m] += d
+	a.excess[a.phase][m] += d
 }
