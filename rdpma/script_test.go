@@ -149,11 +149,11 @@ func (s *script) operate(c *r2.Co, out *strings.Builder, w []string) {
 		return
 	}
 	m := s.b.m
-	breakdown := metrics.NewBreakdown()
-	c.TakeBreakdown(breakdown)
+	sums := metrics.ForPhases[uint32]()
+	c.TakeTrips(sums)
 	before := s.b.f.Counts()
 	err := s.post(c, m, w)
-	trips := c.TakeBreakdown(breakdown)
+	trips := c.TakeTrips(sums)
 	after := s.b.f.Counts()
 	if err != nil {
 		fmt.Fprintln(out, err)

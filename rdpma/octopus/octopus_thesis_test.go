@@ -117,12 +117,12 @@ func TestFigure219Configurations(t *testing.T) {
 		}
 		data := bytes.Repeat([]byte("rdma nvm"), 1024) // over three blocks
 		b.do(func(c *r2.Co) {
-			breakdown := metrics.NewBreakdown()
-			c.TakeBreakdown(breakdown)
+			sums := metrics.ForPhases[uint32]()
+			c.TakeTrips(sums)
 			if err := b.fs.Write(c, 1, 2048, data); err != nil {
 				t.Fatal(err)
 			}
-			if got := c.TakeBreakdown(breakdown); got != x.trips {
+			if got := c.TakeTrips(sums); got != x.trips {
 				t.Errorf("%s: a write is %d round trips, want %d", x.name, got, x.trips)
 			}
 			b.checkCrash(c, x.name, data, x.Durable)
