@@ -23,7 +23,7 @@ type Report struct {
 	CanShow      []string          `json:"can_show,omitzero"`         // of Showable, those that the workload's transactions can have at all; nil: unknown
 	Invariants   map[string]bool   `json:"invariants,omitempty"`
 	Violated     map[string]string `json:"violated,omitempty"`             // of the invariants that do not hold: the rule, and where it is broken
-	Unclaimed    map[string]Claim  `json:"invariants_unclaimed,omitempty"` // invariants that were not checked, with the claim that each needs: the protocol's is weaker
+	Unclaimed    map[string]string `json:"invariants_unclaimed,omitempty"` // invariants that were not checked, with the claim that each needs: the protocol's is weaker
 	AtDrain      bool              `json:"invariants_at_drain,omitempty"`  // they need a cluster at rest and are not judged before
 	Incomplete   string            `json:"incomplete,omitempty"`           // what was not judged, and why; in JSON also why ok is null
 }
@@ -40,7 +40,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		OK         Verdict           `json:"ok"`
 		Invariants map[string]bool   `json:"invariants,omitempty"`
 		Violated   map[string]string `json:"violated,omitempty"`
-		Unclaimed  map[string]Claim  `json:"invariants_unclaimed,omitempty"`
+		Unclaimed  map[string]string `json:"invariants_unclaimed,omitempty"`
 		AtDrain    bool              `json:"invariants_at_drain,omitempty"`
 		Incomplete string            `json:"incomplete,omitempty"`
 	}{r.Mode, r.OK, r.Invariants, r.Violated, r.Unclaimed, r.AtDrain, r.Incomplete})
@@ -145,9 +145,9 @@ func (r *Report) Unchecked() string {
 // Unclaim says that an invariant was not checked: it holds of transactions with a claim, and theirs is weaker.
 func (r *Report) Unclaim(name string, needs Claim) {
 	if r.Unclaimed == nil {
-		r.Unclaimed = make(map[string]Claim)
+		r.Unclaimed = make(map[string]string)
 	}
-	r.Unclaimed[name] = needs
+	r.Unclaimed[name] = string(needs)
 }
 
 // Invariant adds the verdict of an oracle (replica equality, a workload's total).
