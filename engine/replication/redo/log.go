@@ -58,13 +58,8 @@ type Logs struct {
 
 	rpcLog, rpcReclaim uint8 // ids of the requests that carry entries and that have them applied
 
-	counts owned.Each[counts]
-}
-
-// counts are a machine's, of the entries that its transactions wrote.
-type counts struct {
-	open int    // not reclaimed
-	full uint64 // times that one found a ring full
+	open owned.Each[int]    // entries that are not reclaimed, by the machine that wrote them
+	full owned.Each[uint64] // times that a transaction of it found a ring full
 }
 
 // source is the sending end of a thread.
@@ -84,7 +79,7 @@ func openLogs(cl *r2.Cluster, o replication.Options) (*Logs, error) {
 	if o.FullNS == 0 {
 		o.FullNS = replication.DefaultFullNS
 	}
-	l := &Logs{Copies: replication.CopiesOf(o), cl: cl, opt: o, stamped: o.Layout.HasVersions(), entries: make([]encoded, cl.Machines()), counts: owned.New[counts](cl.Machines(), nil)}
+	l := &Logs{Copies: replication.CopiesOf(o), cl: cl, opt: o, stamped: o.Layout.HasVersions(), entries: make([]encoded, cl.Machines()), open: owned.New[int](cl.Machines(), nil), full: owned.New[uint64](cl.Machines(), nil)}
 	cl.OnSpoil(func(m int) { l.entries[m].spoil() })
 	if err := l.openRings(); err != nil {
 		return nil, err
@@ -135,20 +130,10 @@ func (l *Logs) openRings() error {
 }
 
 // Unreclaimed counts log entries that are not reclaimed.
-func (l *Logs) Unreclaimed() (n int) {
-	for _, of := range l.counts.All() {
-		n += of.open
-	}
-	return n
-}
+func (l *Logs) Unreclaimed() int { return owned.Sum(&l.open) }
 
 // Full counts how often a transaction found a ring full.
-func (l *Logs) Full() (n uint64) {
-	for _, of := range l.counts.All() {
-		n += of.full
-	}
-	return n
-}
+func (l *Logs) Full() uint64 { return owned.Sum(&l.full) }
 
 // Gauges reads that.
 func (l *Logs) Gauges(r *metrics.Readings) {
@@ -249,7 +234,7 @@ func (l *Logs) reclaimed(m, thread, to int, req []byte) {
 	if !l.sources[m][thread].rings[to].Release(wire.Get64(req) >> 16) {
 		l.cl.Fail(fmt.Errorf("replication: machine %d thread %d got the receipt of a log entry at machine %d that is not open", m, thread, to))
 	}
-	l.counts.Of(m).open--
+	*l.open.Of(m)--
 }
 
 // aheadReclaim asks for the log entry that a reclaim is about.

@@ -194,10 +194,10 @@ func (w *Writer) reserve(g *placed) {
 		pos, ok := ring.Reserve(w.entryBytes())
 		if ok {
 			g.pos = pos
-			w.l.counts.Of(w.c.Machine()).open++
+			*w.l.open.Of(w.c.Machine())++
 			return
 		}
-		w.l.counts.Of(w.c.Machine()).full++
+		*w.l.full.Of(w.c.Machine())++
 		w.c.Sleep(r2.Time(w.l.opt.FullNS) * r2.Nanosecond)
 	}
 }
