@@ -147,13 +147,13 @@ func (c *CQ) Poll(out []CQE) int {
 		i := l.verb
 		v := &f.verbs[i]
 		o := &out[n]
-		o.ID, o.Op, o.Status, o.Segment, o.Bytes, o.QPN, o.Src, o.At = v.id, v.op, v.status, 0, v.len, v.qpn, AH{}, v.mark
+		o.ID, o.Op, o.Status, o.Segment, o.Bytes, o.QPN, o.Src, o.At, o.Beside = v.id, v.op, v.status, 0, v.len, v.qpn, AH{}, v.mark, 0
 		if v.status == LocalProtection && v.gatherList() != 0 {
 			o.Segment = f.gathers.Of(v.gatherList()).Bad
 		}
 		v.stamp.expand(&o.Stamp)
 		if v.flags&delivery != 0 {
-			o.Op, o.QPN, o.Src = Recv, v.rkey, unpackAH(v.b)
+			o.Op, o.QPN, o.Src, o.Beside = Recv, v.rkey, unpackAH(v.b), uint64(v.local)
 		} else {
 			v.q.release(v.wqe)
 		}

@@ -124,8 +124,11 @@ func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 	if v.from == v.to {
 		v.flags |= loop
 	}
-	if w.Op.atomic() {
+	switch {
+	case w.Op.atomic():
 		v.a, v.len = w.Compare, 8
+	case w.Op == Send:
+		v.b = w.Beside
 	}
 	if len(w.Further) > 0 {
 		f.gather(q, v, w)

@@ -194,6 +194,7 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 		i, v = j, d
 	}
 	home := f.nics[v.from]
+	v.local = space.Addr(v.b) // what travels beside it: the sender's buffer is not needed any more
 	v.b = AH{uint16(home.machine.ID), uint8(home.Index), v.qpn}.pack()
 	v.id, v.remote, v.rkey, v.a = w.id, w.local, r.qpn, uint64(w.list)
 	v.flags |= delivery

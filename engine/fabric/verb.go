@@ -26,7 +26,7 @@ type verb struct {
 	id     uint64
 	remote space.Addr // of a SEND the receiver's buffer
 	local  space.Addr
-	a, b   uint64 // operands of an atomic; else a is the number of its gather list, 0 for none
+	a, b   uint64 // operands of an atomic; else a is the number of its gather list, 0 for none, and b what travels beside a SEND; see delivery
 	rkey   uint32
 	from   uint16 // requester's RNIC, by its number in the fabric
 	to     uint16 // responder's
@@ -53,7 +53,7 @@ const (
 	orphan          // its completion was given for it: no further one
 	loop            // between two queue pairs of one RNIC
 	ticket          // a completion alone: flushes, datagrams sent
-	delivery        // a message that has its RECV: completes at the receiver
+	delivery        // a message that has its RECV: completes at the receiver; b is its sender, local what came beside it
 	listed          // in a completion queue, not polled yet
 	deferred        // a WRITE whose ack follows the response of a READ or atomic
 )

@@ -148,6 +148,8 @@ type SendWR struct {
 	Compare, Swap uint64
 	// Dest is where a SEND of a UD or TCP queue pair goes.
 	Dest AH
+	// Beside is what the simulator knows of a SEND: its receiver finds it in the completion, and no byte of the message says it.
+	Beside uint64
 }
 
 // RecvWR is a work request for the receive queue: a buffer for one message. The
@@ -187,4 +189,6 @@ type CQE struct {
 	// Stamp is where the time went between the doorbell and At. The completion of
 	// a RECV has the message's way.
 	Stamp metrics.Stamp
+	// Beside is the SEND's, in the completion of a RECV.
+	Beside uint64
 }
