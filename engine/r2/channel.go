@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/metrics"
+	"drtmx/engine/r2/beside"
 	"drtmx/engine/r2/datagram"
 	"drtmx/engine/r2/rings"
 )
@@ -50,12 +51,16 @@ type channel struct {
 	owedSince Time
 	owed      int
 
-	peer  *Worker
-	other *channel // with another thread of that machine
+	peer    *Worker
+	answers *beside.Kept // beside the peer's
+	other   *channel     // with another thread of that machine
 }
 
+// asker is the coroutine that asks.
+func (k *call) asker() uint32 { return k.group.co.ID() }
+
 func newChannel(peer *Worker) *channel {
-	ch := &channel{peer: peer, Open: datagram.NewOpen[call]()}
+	ch := &channel{peer: peer, answers: peer.answers.Kept(), Open: datagram.NewOpen[call]()}
 	if peer.ud != nil {
 		ch.address = peer.ud.QP.Address()
 	}

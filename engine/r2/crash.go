@@ -278,6 +278,7 @@ func (w *Worker) renew(mc *machine) {
 		}
 		w.lose(ch)
 		w.dropAnswers(ch)
+		ch.Drop(&w.messages, &w.answers)
 		fresh := newChannel(ch.peer)
 		fresh.rings = ch.rings
 		w.chans[i] = fresh

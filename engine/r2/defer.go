@@ -38,6 +38,7 @@ type Ticket struct {
 	seq    uint32
 	head   datagram.Header
 	from   Peer
+	asker  uint32
 	starts uint32 // of the caller's machine
 	req    []byte
 
@@ -100,7 +101,7 @@ func (c *Co) keepRequest() *Ticket {
 		panic(fmt.Sprintf("r2: %s defers a %s twice at %d ps", c.Name(), w.cl.rpc(j.head.RPC).Name, c.Now()))
 	}
 	t := w.newTicket()
-	t.ch, t.seq, t.head, t.from = j.ch, j.seq, j.head, j.from
+	t.ch, t.seq, t.head, t.from, t.asker = j.ch, j.seq, j.head, j.from, j.asker
 	t.req = w.messages.Take(len(j.req))
 	copy(t.req, j.req)
 	if t.ch != nil {
@@ -239,7 +240,7 @@ func (t *Ticket) finish(c *Co, reply []byte, start Time) {
 	case t.Gone():
 	default:
 		if x := w.cl.watch; x != nil {
-			x.served(w, &job{ch: t.ch, seq: t.seq, head: t.head}, len(reply), start)
+			x.served(w, &job{ch: t.ch, seq: t.seq, head: t.head, asker: t.asker}, len(reply), start)
 		}
 		t.answer = w.messages.Take(len(reply))
 		copy(t.answer, reply)
@@ -259,7 +260,7 @@ func (t *Ticket) send(c *Co) {
 	if w.cl.single {
 		core.FenceStreams(&c.Program)
 	}
-	k := t.ch.Keep(t.seq, t.answer, &t.beside)
+	k := t.ch.Keep(t.seq, t.answer, w.answers.Keep(&t.beside))
 	k.How, t.answer = answeredLate, nil
 	w.sendReply(t.ch, t.seq, t.head, k)
 	t.free()
@@ -309,7 +310,7 @@ func (w *Worker) sayNotYet(ch *channel, seq uint32, h datagram.Header) {
 	if t == nil || t.Gone() {
 		return
 	}
-	k := ch.Keep(seq, nil, new(beside.Answer))
+	k := ch.Keep(seq, nil, w.answers.Keep(&t.beside))
 	k.How, t.moved = notYet, true
 	w.sendReply(ch, seq, h, k)
 }

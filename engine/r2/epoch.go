@@ -51,7 +51,7 @@ func (w *Worker) admits(j *job) bool {
 	if j.head.Kind == datagram.Request {
 		now := w.messages.Take(epochBytes)
 		wire.Put32(now, uint32(w.mc.epoch))
-		k := j.ch.Keep(j.seq, now, &j.beside)
+		k := j.ch.Keep(j.seq, now, w.answers.Keep(&j.beside))
 		k.How = ofOldEpoch
 		w.sendReply(j.ch, j.seq, j.head, k)
 	} else {

@@ -61,23 +61,13 @@ func (x *watch) called(w *Worker, ch *channel, seq uint32, k *call, stamp *metri
 	x.observer.Verb(&v)
 }
 
-// asking is the caller's end of a request; nil: it no longer waits.
-func (w *Worker) asking(ch *channel, seq uint32) *call {
-	mine := ch.peer.towards(w.mc.id, w.thread)
-	if !mine.Has(seq) {
-		return nil
-	}
-	return mine.At(seq)
-}
-
-// served reports what a handler did from begin until now for a call that is still open, with a reply of so many bytes.
+// served reports what a handler did from begin until now for a call, with a reply of so many bytes.
 func (x *watch) served(w *Worker, j *job, reply int, begin Time) {
 	o, ok := x.observer.(HandlerObserver)
-	k := w.asking(j.ch, j.seq)
-	if !ok || k == nil {
+	if !ok {
 		return
 	}
 	o.Served(&ServiceEvent{
-		Call: idOf(j.ch.peer, w.mc.id, j.seq), Co: k.group.co.ID(), Machine: w.mc.id, Thread: w.thread, RPC: j.head.RPC, Reply: reply, Begin: begin, End: w.Local,
+		Call: idOf(j.ch.peer, w.mc.id, j.seq), Co: j.asker, Machine: w.mc.id, Thread: w.thread, RPC: j.head.RPC, Reply: reply, Begin: begin, End: w.Local,
 	})
 }

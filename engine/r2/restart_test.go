@@ -298,3 +298,34 @@ func TestRecoveringThreads(t *testing.T) {
 		t.Errorf("up: %v, threads began %v times", b.cl.Up(1), lives)
 	}
 }
+
+// What is kept beside replies is dropped with their conversation.
+func TestAnswersOverRestarts(t *testing.T) {
+	b := newBed(t, 2, Config{Threads: 1}, fabric.Config{})
+	b.cl.handle(3, func(c *Co, _ Peer, req, rep []byte) int {
+		c.Annotate(uint64(req[0]))
+		return copy(rep, req)
+	})
+	for m := range 2 {
+		b.cl.Spawn(m, 0, func(c *Co) {
+			c.Phase(all(phaseExecution))
+			for i := byte(0); ; i++ {
+				c.Reset()
+				if r := c.Call(1-m, 3, []byte{i}); c.Wait() == nil {
+					checkNotes(t, r, uint64(i))
+				}
+			}
+		})
+	}
+	for range 5 {
+		b.run(20 * sim.Microsecond)
+		b.crash(1)
+		b.run(20 * sim.Microsecond)
+		b.run(b.restart(1) - b.s.Now() + 20*sim.Microsecond)
+	}
+	for _, w := range b.cl.workers {
+		if n := w.answers.Len(); n == 0 || n > 2 {
+			t.Errorf("machine %d keeps %d answers of one caller with one request at a time", w.mc.id, n)
+		}
+	}
+}

@@ -59,19 +59,19 @@ func (w *Worker) expect(ch *channel, seq uint32) {
 }
 
 // write sends a message into the peer's ring.
-func (w *Worker) write(ch *channel, ring datagram.Slots, h datagram.Header, payload []byte, batched bool) {
+func (w *Worker) write(ch *channel, ring datagram.Slots, h datagram.Header, payload []byte, beside uint32, batched bool) {
 	h.Size = len(payload)
-	w.intoRing(ch, ring, h, 0, payload, batched)
+	w.intoRing(ch, ring, h, 0, payload, beside, batched)
 }
 
 // writeSegment sends the first segment of a message into the peer's ring; the others are
 // datagrams.
-func (w *Worker) writeSegment(ch *channel, ring datagram.Slots, h datagram.Header, payload []byte, batched bool) {
+func (w *Worker) writeSegment(ch *channel, ring datagram.Slots, h datagram.Header, payload []byte, beside uint32, batched bool) {
 	h.Size = len(payload)
-	w.intoRing(ch, ring, h, datagram.SegmentHead, w.cl.whole.Segment(payload, 0), batched)
+	w.intoRing(ch, ring, h, datagram.SegmentHead, w.cl.whole.Segment(payload, 0), beside, batched)
 }
 
-func (w *Worker) intoRing(ch *channel, ring datagram.Slots, h datagram.Header, head int, payload []byte, batched bool) {
+func (w *Worker) intoRing(ch *channel, ring datagram.Slots, h datagram.Header, head int, payload []byte, beside uint32, batched bool) {
 	n := head + len(payload) + datagram.HeaderBytes
 	slot, a, b := w.buffers.Take(n)
 	h.Ack = ch.Arrived
@@ -80,6 +80,7 @@ func (w *Worker) intoRing(ch *channel, ring datagram.Slots, h datagram.Header, h
 	}
 	copy(b[head:], payload)
 	h.PutLast(b[n-datagram.HeaderBytes:])
+	ring.Beside.Put(h.Seq, beside)
 	w.paid(ch)
 	w.Charge(w.CopyCost(n))
 	q := w.to(Loc{Machine: ch.peer.mc.id}, false)
@@ -143,14 +144,15 @@ func (w *Worker) look(g *rings.Ring[*channel]) bool {
 	}
 	n := datagram.HeaderBytes + min(h.Size, int(w.cl.whole)) // of a long message it is the first segment, a full one
 	w.handler.Touch(end-Addr(n), n)
-	w.message(g.Channel, h, w.mc.mem.Bytes(end-Addr(n), n-datagram.HeaderBytes))
+	w.message(g, h, w.mc.mem.Bytes(end-Addr(n), n-datagram.HeaderBytes))
 	return true
 }
 
 // message handles what came by WRITE. Of its way here nothing is known, for no
 // completion tells.
-func (w *Worker) message(ch *channel, h datagram.Header, payload []byte) {
-	cqe := fabric.CQE{Src: ch.address, At: w.Local}
+func (w *Worker) message(g *rings.Ring[*channel], h datagram.Header, payload []byte) {
+	ch := g.Channel
+	cqe := fabric.CQE{Src: ch.address, At: w.Local, Beside: uint64(g.Beside.Of(h.Seq))}
 	ch.acknowledge(w, h.Ack)
 	w.dispatch(ch, h, payload, noSlot, &cqe)
 }

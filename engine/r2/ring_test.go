@@ -34,6 +34,7 @@ func ringRun(t *testing.T, transport Transport, lossPPM uint32, resend Time) (tr
 		if !bytes.Equal(req, payload(id)) {
 			t.Errorf("request %x came as %x", payload(id), req)
 		}
+		c.Annotate(id)
 		c.Load64(b.base[c.Machine()]) // waits for the core's local time
 		for i, x := range req {
 			rep[len(req)-1-i] = x
@@ -57,6 +58,7 @@ func ringRun(t *testing.T, transport Transport, lossPPM uint32, resend Time) (tr
 						if r == nil {
 							continue
 						}
+						checkNotes(t, r, id)
 						want := payload(id)
 						for l, h := 0, len(want)-1; l < h; l, h = l+1, h-1 {
 							want[l], want[h] = want[h], want[l]

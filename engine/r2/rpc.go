@@ -19,6 +19,7 @@ type job struct {
 	seq     uint32
 	head    datagram.Header
 	from    Peer
+	asker   uint32 // coroutine that asks, by its id
 	req     []byte
 	slot    int
 	beside  beside.Answer
@@ -160,10 +161,10 @@ func (w *Worker) request(ch *channel, seq uint32, k *call, batched, again bool) 
 		if !k.passive {
 			w.expect(ch, seq)
 		}
-		w.write(ch, ch.rings.Requests, h, k.message, batched)
+		w.write(ch, ch.rings.Requests, h, k.message, k.asker(), batched)
 		return
 	}
-	w.send(ch, h, k.message, batched)
+	w.send(ch, h, k.message, k.asker(), batched)
 }
 
 func (w *Worker) requestHeader(ch *channel, seq uint32, k *call) datagram.Header {
@@ -174,14 +175,15 @@ func (w *Worker) requestHeader(ch *channel, seq uint32, k *call) datagram.Header
 	return h
 }
 
-// send posts a message, with the receipt that is owed on it.
-func (w *Worker) send(ch *channel, h datagram.Header, payload []byte, batched bool) {
+// send posts a message, with the receipt that is owed on it and what goes beside it: of a request who asks, of a reply the number of what
+// the server knows.
+func (w *Worker) send(ch *channel, h datagram.Header, payload []byte, beside uint32, batched bool) {
 	h.Size = len(payload)
-	w.datagram(ch, h, 0, 0, payload, batched)
+	w.datagram(ch, h, 0, 0, payload, beside, batched)
 }
 
 // datagram posts a message, or a segment of one, whose number is in a head of its own.
-func (w *Worker) datagram(ch *channel, h datagram.Header, head int, number uint16, payload []byte, batched bool) {
+func (w *Worker) datagram(ch *channel, h datagram.Header, head int, number uint16, payload []byte, beside uint32, batched bool) {
 	n := datagram.HeaderBytes + head + len(payload)
 	slot, a, b := w.buffers.Take(n)
 	h.Ack = ch.Arrived
@@ -200,7 +202,7 @@ func (w *Worker) datagram(ch *channel, h datagram.Header, head int, number uint1
 	w.stored(a, n, inline)
 	w.append(w.ud, &fabric.SendWR{
 		Op: fabric.Send, Inline: inline, Local: a, LKey: w.lkey, Len: uint32(n),
-		Dest: ch.address,
+		Dest: ch.address, Beside: uint64(beside),
 	}, sendq.Entry{Buffer: slot}, nil)
 	w.pairs.Post(w.ud, batched)
 }
@@ -242,9 +244,9 @@ func (w *Worker) dispatch(ch *channel, h datagram.Header, payload []byte, slot i
 			w.granted(ch, h, payload)
 		}
 	case h.Kind == datagram.Reply && long:
-		w.answeredInPart(ch, h, payload, &cqe.Stamp)
+		w.answeredInPart(ch, h, payload, cqe)
 	case h.Kind == datagram.Reply:
-		w.answered(ch, h, payload, &cqe.Stamp)
+		w.answered(ch, h, payload, cqe)
 	case long:
 		w.requestedInPart(ch, h, payload, slot, cqe)
 	default:
@@ -254,7 +256,7 @@ func (w *Worker) dispatch(ch *channel, h datagram.Header, payload []byte, slot i
 }
 
 // answered hands a reply to the coroutine that waits for it.
-func (w *Worker) answered(ch *channel, h datagram.Header, payload []byte, back *metrics.Stamp) {
+func (w *Worker) answered(ch *channel, h datagram.Header, payload []byte, cqe *fabric.CQE) {
 	seq, k := ch.awaits(h.Seq)
 	if k == nil {
 		return
@@ -266,22 +268,22 @@ func (w *Worker) answered(ch *channel, h datagram.Header, payload []byte, back *
 	w.rtos.Heard(ch.rto, k.tries, h.Lag != answeredLate, w.Local-k.sentAt)
 	if h.Lag == ofOldEpoch {
 		k.group.fail(w.refused(ch, k, payload))
-		w.finish(ch, seq, k, back)
+		w.finish(ch, seq, k, cqe)
 		return
 	}
 	k.reply.B = k.group.co.Buf(len(payload)).B
 	copy(k.reply.B, payload)
 	w.Charge(w.CopyCost(len(payload)))
-	w.finish(ch, seq, k, back)
+	w.finish(ch, seq, k, cqe)
 }
 
-// finish ends a call whose reply is complete. What travels beside it is kept with it.
-func (w *Worker) finish(ch *channel, seq uint32, k *call, back *metrics.Stamp) {
+// finish ends a call whose reply is complete, with the completion that brought it.
+func (w *Worker) finish(ch *channel, seq uint32, k *call, cqe *fabric.CQE) {
 	k.answered = true
-	kept := ch.peer.towards(w.mc.id, w.thread).Kept(seq)
-	registered.Annotate(k.reply, kept.Beside.Notes)
-	stamp := kept.Beside.Stamp
-	stamp.Add(back)
+	answer := ch.answers.Of(uint32(cqe.Beside))
+	registered.Annotate(k.reply, answer.Notes)
+	stamp := answer.Stamp
+	stamp.Add(&cqe.Stamp)
 	if x := w.cl.watch; x != nil {
 		x.called(w, ch, seq, k, &stamp)
 	}
@@ -299,7 +301,7 @@ func (w *Worker) requested(ch *channel, h datagram.Header, payload []byte, slot 
 func (w *Worker) retireBefore(ch *channel, h datagram.Header) uint32 {
 	seq := datagram.Near(ch.Arrived, h.Seq)
 	if int32(seq-h.Lag-ch.KeptFrom) > 0 {
-		ch.Forget(&w.messages, seq-h.Lag)
+		ch.Forget(&w.messages, &w.answers, seq-h.Lag)
 	}
 	if int32(seq-h.Lag-ch.Arrived) > 0 {
 		ch.Skip(seq - h.Lag)
@@ -320,7 +322,7 @@ func (w *Worker) serveRequest(ch *channel, h datagram.Header, seq uint32, payloa
 		w.repeat(ch, seq, h)
 		return false
 	}
-	w.job = job{ch: ch, seq: seq, head: h, req: payload, slot: slot, whole: whole,
+	w.job = job{ch: ch, seq: seq, head: h, asker: uint32(cqe.Beside), req: payload, slot: slot, whole: whole,
 		from: Peer{int(cqe.Src.Machine), ch.peer.thread, h.Coroutine}}
 	if h.Kind == datagram.Request {
 		w.job.beside.Stamp = cqe.Stamp
@@ -386,7 +388,7 @@ func (w *Worker) handle(j *job) {
 		if w.cl.single {
 			core.FenceStreams(&h.Program)
 		}
-		w.sendReply(j.ch, j.seq, j.head, j.ch.Keep(j.seq, m, &j.beside))
+		w.sendReply(j.ch, j.seq, j.head, j.ch.Keep(j.seq, m, w.answers.Keep(&j.beside)))
 	}
 	w.messages.Give(j.whole)
 	w.repost(j.slot)
@@ -402,10 +404,10 @@ func (w *Worker) sendReply(ch *channel, seq uint32, h datagram.Header, k *datagr
 		return
 	}
 	if ch.rings != nil && ch.rings.Replies.Base != 0 && !w.cl.rpc(h.RPC).Defers && k.How != ofOldEpoch {
-		w.write(ch, ch.rings.Replies, h, k.Message, !w.cl.single)
+		w.write(ch, ch.rings.Replies, h, k.Message, k.Beside, !w.cl.single)
 		return
 	}
-	w.send(ch, h, k.Message, !w.cl.single)
+	w.send(ch, h, k.Message, k.Beside, !w.cl.single)
 }
 
 // countForReceipt notes that the peer waits for a receipt: the next message to it carries
@@ -463,7 +465,7 @@ func (w *Worker) flushReceipts() {
 }
 
 func (w *Worker) sendAck(ch *channel) {
-	w.send(ch, datagram.Header{Kind: datagram.Ack}, nil, true)
+	w.send(ch, datagram.Header{Kind: datagram.Ack}, nil, 0, true)
 }
 
 // repost gives a RECV buffer back; they are posted in batches.

@@ -2,7 +2,6 @@ package r2
 
 import (
 	"drtmx/engine/fabric"
-	"drtmx/engine/metrics"
 	"drtmx/engine/r2/datagram"
 )
 
@@ -17,9 +16,9 @@ import (
 func follows(number, have uint16) bool { return number == have }
 
 // sendSegment posts one segment of a message.
-func (w *Worker) sendSegment(ch *channel, h datagram.Header, payload []byte, i uint16, batched bool) {
+func (w *Worker) sendSegment(ch *channel, h datagram.Header, payload []byte, i uint16, beside uint32, batched bool) {
 	h.Size = len(payload)
-	w.datagram(ch, h, datagram.SegmentHead, i, w.cl.whole.Segment(payload, i), batched)
+	w.datagram(ch, h, datagram.SegmentHead, i, w.cl.whole.Segment(payload, i), beside, batched)
 }
 
 // requestSegments sends those of a request that its window allows. Again: those that the server
@@ -32,12 +31,12 @@ func (w *Worker) requestSegments(ch *channel, h datagram.Header, k *call, n uint
 		if !k.passive {
 			w.expect(ch, h.Seq)
 		}
-		w.writeSegment(ch, ch.rings.Requests, h, k.message, batched)
+		w.writeSegment(ch, ch.rings.Requests, h, k.message, k.asker(), batched)
 		k.sent = 1
 		return
 	}
 	for upto := min(n, k.granted+datagram.SegmentWindow); k.sent < upto; k.sent++ {
-		w.sendSegment(ch, h, k.message, k.sent, batched)
+		w.sendSegment(ch, h, k.message, k.sent, k.asker(), batched)
 	}
 }
 
@@ -45,7 +44,7 @@ func (w *Worker) requestSegments(ch *channel, h datagram.Header, k *call, n uint
 func (w *Worker) replySegments(ch *channel, h datagram.Header, k *datagram.Kept, got uint16) {
 	n := w.cl.whole.Segments(len(k.Message))
 	for upto := min(n, got+datagram.SegmentWindow); k.Sent < upto; k.Sent++ {
-		w.sendSegment(ch, h, k.Message, k.Sent, !w.cl.single)
+		w.sendSegment(ch, h, k.Message, k.Sent, k.Beside, !w.cl.single)
 	}
 }
 
@@ -53,7 +52,7 @@ func (w *Worker) replySegments(ch *channel, h datagram.Header, k *datagram.Kept,
 func (w *Worker) grant(ch *channel, rpc uint8, seq uint32, have uint16, flags uint32) {
 	var b [datagram.SegmentHead]byte
 	datagram.PutSegment(b[:], have, flags)
-	w.send(ch, datagram.Header{Kind: datagram.Ack, RPC: rpc, Seq: seq}, b[:], true)
+	w.send(ch, datagram.Header{Kind: datagram.Ack, RPC: rpc, Seq: seq}, b[:], 0, true)
 }
 
 // granted goes on with a message of which the other side has some segments.
@@ -100,7 +99,7 @@ func (ch *channel) awaits(low uint32) (uint32, *call) {
 }
 
 // answeredInPart takes a segment of a reply.
-func (w *Worker) answeredInPart(ch *channel, h datagram.Header, b []byte, back *metrics.Stamp) {
+func (w *Worker) answeredInPart(ch *channel, h datagram.Header, b []byte, cqe *fabric.CQE) {
 	number, _ := datagram.ParseSegment(b)
 	seq, k := ch.awaits(h.Seq)
 	if k == nil || !w.cl.follows(number, k.got) {
@@ -116,7 +115,7 @@ func (w *Worker) answeredInPart(ch *channel, h datagram.Header, b []byte, back *
 	k.got++
 	switch {
 	case k.got == w.cl.whole.Segments(h.Size):
-		w.finish(ch, seq, k, back)
+		w.finish(ch, seq, k, cqe)
 	case k.got%(datagram.SegmentWindow/2) == 0:
 		w.grant(ch, k.rpc, seq, k.got, datagram.GrantsReply)
 	}

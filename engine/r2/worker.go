@@ -3,6 +3,7 @@ package r2
 import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/r2/beside"
 	"drtmx/engine/r2/core"
 	"drtmx/engine/r2/datagram"
 	"drtmx/engine/r2/queuepair"
@@ -52,7 +53,8 @@ type Worker struct {
 	buffers  registered.Memory
 	refill   []fabric.RecvWR
 	messages datagram.Pool
-	answer   []byte // where handlers write their reply
+	answers  beside.Answers // beside the replies that are kept
+	answer   []byte         // where handlers write their reply
 
 	rtos        datagram.RTOs // of requests
 	tickAt      Time          // when the next tick is, while ticking
@@ -72,7 +74,7 @@ type Worker struct {
 }
 
 func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
-	w := &Worker{cl: cl, mc: mc, id: id, thread: thread, machine: mc.id, rand: cl.sim.Stream("r2.worker", uint64(id)), rtos: datagram.RTOs{Least: cl.cfg.ResendAfter}}
+	w := &Worker{cl: cl, mc: mc, answers: beside.NewAnswers(), id: id, thread: thread, machine: mc.id, rand: cl.sim.Stream("r2.worker", uint64(id)), rtos: datagram.RTOs{Least: cl.cfg.ResendAfter}}
 	w.Init(cl.cores, mc.id, thread, cl.kWork, uint32(id), w.lookAround)
 	_, w.home = w.HW.Assign(thread)
 	w.pairs.Init(&cl.pairs, &w.Core, mc.id, thread, w.rand)

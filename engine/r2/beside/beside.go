@@ -3,8 +3,9 @@
 // That is where the time of the request went, for the caller to attribute, and the notes of its handler: at which record two transactions
 // have met, which version was read. It takes no virtual time, and nothing that a protocol does may depend on it.
 //
-// It is kept with the answer, on the machine that has given it, and the caller takes it when it takes the answer. So an answer that is sent
-// twice has one, and what is lost or given up has none. Nothing changes it until the caller is known to have the answer.
+// It is kept with the answer, on the machine that has given it. Its number travels with each copy of the answer that is sent, beside the
+// bytes, and by that the caller finds it. So an answer that is sent twice has one, and what is lost or given up has none. Nothing changes
+// it until the caller is known to have the answer.
 package beside
 
 import "drtmx/engine/metrics"

@@ -5,10 +5,10 @@ import "drtmx/engine/r2/beside"
 // Kept is a reply that the requester may ask for again.
 type Kept struct {
 	Message []byte
-	Beside  beside.Answer
+	Beside  uint32 // number of what travels beside it
 	How     uint8  // see Header.Lag
-	Sent    uint16 // segments, of a long one
 	ok      bool
+	Sent    uint16 // segments, of a long one
 }
 
 // Replies are those that are kept, by sequence number. It grows from nothing.
@@ -17,8 +17,8 @@ type Replies struct {
 	list     []Kept
 }
 
-// Keep stores a reply, with what travels beside it, until the requester is known to have it.
-func (r *Replies) Keep(seq uint32, message []byte, x *beside.Answer) *Kept {
+// Keep stores a reply, with what is kept beside it, until the requester is known to have it.
+func (r *Replies) Keep(seq uint32, message []byte, x uint32) *Kept {
 	for n := uint32(len(r.list)); seq-r.KeptFrom >= n; n = uint32(len(r.list)) {
 		old := r.list
 		r.list = make([]Kept, max(2*n, 2))
@@ -27,8 +27,7 @@ func (r *Replies) Keep(seq uint32, message []byte, x *beside.Answer) *Kept {
 		}
 	}
 	k := &r.list[seq&uint32(len(r.list)-1)]
-	k.Message, k.How, k.Sent, k.ok = message, 0, 0, true
-	k.Beside.Set(x)
+	*k = Kept{Message: message, Beside: x, ok: true}
 	return k
 }
 
@@ -45,15 +44,29 @@ func (r *Replies) Kept(seq uint32) *Kept {
 }
 
 // Forget drops the replies below seq.
-func (r *Replies) Forget(p *Pool, seq uint32) {
+func (r *Replies) Forget(p *Pool, a *beside.Answers, seq uint32) {
 	if len(r.list) == 0 { // only passive requests came
 		r.KeptFrom = seq
 		return
 	}
 	for int32(seq-r.KeptFrom) > 0 {
-		k := &r.list[r.KeptFrom&uint32(len(r.list)-1)]
-		p.Give(k.Message)
-		k.Message, k.ok = nil, false
+		r.drop(p, a, r.KeptFrom)
 		r.KeptFrom++
+	}
+}
+
+// Drop drops all.
+func (r *Replies) Drop(p *Pool, a *beside.Answers) {
+	for seq := range uint32(len(r.list)) {
+		r.drop(p, a, seq)
+	}
+}
+
+func (r *Replies) drop(p *Pool, a *beside.Answers, seq uint32) {
+	k := &r.list[seq&uint32(len(r.list)-1)]
+	if k.ok {
+		p.Give(k.Message)
+		a.Drop(k.Beside)
+		*k = Kept{}
 	}
 }

@@ -11,7 +11,22 @@ import (
 type Slots struct {
 	Base   space.Addr // 0: there are none
 	Stride int        // bytes of a slot
+	Beside *Beside
 }
+
+// Beside is what travels beside the messages of Slots. Its writer puts it there before it posts the WRITE, and the reader looks once it has
+// found the message. A message that is written twice has the same beside it.
+type Beside [RequestWindow]uint32
+
+// Put sets what travels beside a message.
+func (b *Beside) Put(seq, x uint32) {
+	if p := &b[seq%RequestWindow]; *p != x { // else its reader may be looking
+		*p = x
+	}
+}
+
+// Of returns what came beside a message.
+func (b *Beside) Of(seq uint32) uint32 { return b[seq%RequestWindow] }
 
 // SlotBytes is the size of a slot for messages of a size.
 func SlotBytes(message int) int { return (message + space.LineBytes - 1) &^ (space.LineBytes - 1) }

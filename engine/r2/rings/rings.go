@@ -51,7 +51,7 @@ func New[C comparable](mem *host.Memory, machine, thread, socket, others, messag
 
 // Give is the next of them, for the messages of a conversation.
 func (r *Rings[C]) Give(to C, replies bool) datagram.Slots {
-	s := datagram.Slots{Base: r.space, Stride: r.stride}
+	s := datagram.Slots{Base: r.space, Stride: r.stride, Beside: new(datagram.Beside)}
 	r.space += space.Addr(s.Bytes())
 	r.List = append(r.List, Ring[C]{Slots: s, Channel: to, Replies: replies})
 	return s
