@@ -158,6 +158,7 @@ func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System,
 	}
 	s.meter = measure.NewMeter(len(s.load.bench.Types()))
 	s.cl.SetCoroutines(testbed.Coroutines(v))
+	s.cl.Assembled()
 	s.load.start()
 	if err = s.applyNodeFaults(experiment.NodeFaults{Crash: v.Int("fault.crash"), Restart: experiment.NoMachine}); err != nil {
 		return s, err

@@ -38,6 +38,7 @@ func newBed(t testing.TB, seed uint64, servers, clients, threads int) *bed {
 	if b.cl, err = r2.New(b.s, b.f, r2.Config{Threads: threads, Coroutines: 16, MaxReply: 64 << 10}); err != nil {
 		t.Fatal(err)
 	}
+	b.cl.Assembled()
 	t.Cleanup(b.close)
 	return b
 }

@@ -101,7 +101,7 @@ type Cluster struct {
 	rpcs
 
 	kWork, kTimer, kTick sim.Kind
-	kUp                  sim.Kind // once a machine has restarted
+	kUp                  sim.Kind // of Assembled
 	restarts             bool
 	lost                 uint64 // see Lost
 

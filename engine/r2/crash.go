@@ -59,6 +59,12 @@ func (cl *Cluster) Crash(m int) error {
 	return nil
 }
 
+// Assembled ends the assembly. The rooms above have registered their kinds of events, and the one of restarts comes behind them: the
+// numbers of kinds are part of every run's digest.
+func (cl *Cluster) Assembled() {
+	cl.kUp = cl.sim.Register("r2.up", func(a uint32) { cl.up(cl.machines[a]) })
+}
+
 // Restart begins to start a machine that is down, and returns when it will be up.
 // That is when its threads, side by side, have connected their RC queue pairs one
 // after the other, Config.ConnectTime each; to a memory node the others' threads do. Then its coroutines begin again, and
@@ -69,10 +75,10 @@ func (cl *Cluster) Restart(m int) (up Time, err error) {
 	if mc.state != down {
 		return 0, fmt.Errorf("r2: machine %d restarts, it is not down: crash it first", m)
 	}
-	if !cl.restarts { // not before: event kinds are part of every run's digest
-		cl.restarts = true
-		cl.kUp = cl.sim.Register("r2.up", func(a uint32) { cl.up(cl.machines[a]) })
+	if cl.kUp == 0 {
+		panic("r2: a machine of a cluster restarts that is not Assembled")
 	}
+	cl.restarts = true
 	mc.state, mc.tries = starting, 0
 	pairs := cl.pairs.PerMachine
 	if len(mc.workers) > 0 {

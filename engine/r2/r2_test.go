@@ -35,6 +35,7 @@ func newBed(t *testing.T, machines int, c Config, fc fabric.Config) *bed {
 	if b.cl, err = New(b.s, b.f, c); err != nil {
 		t.Fatal(err)
 	}
+	b.cl.Assembled()
 	for m := range machines {
 		mem := b.cl.Mem(m)
 		a, err := mem.Alloc(host.Alloc{Name: "test", Bytes: regionBytes})
