@@ -42,6 +42,9 @@ type (
 	Transport = config.Transport
 )
 
+// External lets machines hear of what is no part of the system.
+type External = core.External
+
 // How messages travel.
 const (
 	Datagrams = config.Datagrams
@@ -200,6 +203,11 @@ func (cl *Cluster) Mem(m int) *host.Memory { return cl.machines[m].mem }
 
 // Fabric is the fabric below.
 func (cl *Cluster) Fabric() *fabric.Fabric { return cl.fab }
+
+// External registers what machines hear from outside of the system; see core.External.
+func (cl *Cluster) External(name string, hear func(word uint32)) External {
+	return cl.cores.External(name, hear)
+}
 
 // Stream returns the random stream of a component.
 func (cl *Cluster) Stream(component string, id uint64) *Rand { return cl.sim.Stream(component, id) }

@@ -105,3 +105,38 @@ func TestPositionOnly(t *testing.T) {
 		t.Errorf("%d commits, %d of customer-position, %d attempts", b.Commits, b.ByType[customerPosition], b.Attempts)
 	}
 }
+
+// Clients of several machines without data order for customers of the same ones, and none gives a trade a number of another's.
+func TestClientsApart(t *testing.T) {
+	cfg, _ := occ.Preset("drtm+h")
+	bench, err := New(tiny())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := workloadtest.Small(cfg)
+	s.Machines, s.Servers = 6, 3
+	b := workloadtest.New(t, s, bench)
+	setMix(t, bench, writers)
+	if bad := b.Stress(1_000); len(bad) > 0 {
+		t.Fatal(strings.Join(bad, "\n"))
+	}
+	owner, orders := map[uint64]int{}, 0
+	for m := range 6 {
+		for home, x := range *bench.exchange.Of(m) {
+			if x.step == 0 {
+				continue // it has no clients
+			}
+			for n := bench.accounts*bench.initial + uint64(m-s.Servers); n < x.next; n += x.step {
+				key := uint64(home)*bench.trades + n
+				if other, taken := owner[key]; taken {
+					t.Fatalf("machines %d and %d have both numbered a trade %d", other, m, key)
+				}
+				owner[key] = m
+				orders++
+			}
+		}
+	}
+	if uint64(orders) < b.ByType[tradeOrder] || b.ByType[tradeResult] == 0 || b.ByType[marketFeed] == 0 {
+		t.Errorf("%d trades have numbers, commits by type are %v", orders, b.ByType)
+	}
+}

@@ -50,7 +50,8 @@
 // one that has waited longest when the mix says trade-result; if there is none the
 // client places an order in its place. A limit order waits in trade-request until
 // a market-feed has a price for it, and is sent then. About as many results as
-// orders is what the mix says and what comes out.
+// orders is what the mix says and what comes out. Where machines have no clients of their own, the clients of each other machine report
+// what they have sent. Else an order that a market-feed of another machine sends is known to the machine of its account 100 us later.
 //
 // # Records that come into being
 //

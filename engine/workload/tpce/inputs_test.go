@@ -37,7 +37,7 @@ func TestInputs(t *testing.T) {
 	cfg, _ := occ.Preset("drtm+h")
 	bed, b := workloadtest.Open(t, 0, cfg, New, Options{Customers: 200, Securities: 40, Trades: 3})
 	defer bed.Close()
-	r, rand := &runner{b: b, home: 1}, sim.New(sim.Options{Seed: 1}).Stream("inputs", 0)
+	r, rand := &runner{b: b, home: 1, market: *b.exchange.Of(1)}, sim.New(sim.Options{Seed: 1}).Stream("inputs", 0)
 	flags := map[string][]float64{}
 	count := func(what string, n, of int) {
 		if flags[what] == nil {

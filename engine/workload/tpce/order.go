@@ -46,7 +46,7 @@ func (r *runner) drawOrder(rand *r2.Rand) {
 	in.lifo = rand.Uint64n(100) < 35
 	in.rollback = int(rand.Uint64n(1000)) < b.opt.Rollbacks
 	r.security = b.securityOf(r.account, in.slot)
-	r.trade = r.home*b.trades + b.exchange[r.home].number()
+	r.trade = r.home*b.trades + r.market[r.home].number()
 }
 
 // tradeOrder is clause 3.3.7.

@@ -12,6 +12,7 @@ import (
 type runner struct {
 	b      *Bench
 	client *txn.Client
+	market []exchange // as the clients of its machine know it, by home
 	bodies [numTypes]func(tx *txn.Tx) error
 	draws  [numTypes]func(r *r2.Rand)
 
@@ -46,7 +47,7 @@ type runner struct {
 
 // Runner makes a coroutine's client.
 func (b *Bench) Runner(c *r2.Co) workload.Runner {
-	r := &runner{b: b, client: b.db.Client(c)}
+	r := &runner{b: b, client: b.db.Client(c), market: *b.exchange.Of(c.Machine())}
 	r.bodies = [numTypes]func(tx *txn.Tx) error{
 		customerPosition: r.customerPosition, tradeOrder: r.tradeOrder, tradeResult: r.tradeResult, securityDetail: r.securityDetail,
 		tradeLookup: r.tradeLookup, tradeStatus: r.tradeStatus, brokerVolume: r.brokerVolume, marketFeed: r.marketFeed,
@@ -71,7 +72,7 @@ func (r *runner) Next() error {
 	r.home = b.home(r.client.Co())
 	if typ == tradeResult {
 		var ok bool
-		if r.trade, ok = b.exchange[r.home].result(); !ok {
+		if r.trade, ok = r.market[r.home].result(); !ok {
 			typ = tradeOrder
 		}
 	}
@@ -90,7 +91,7 @@ func (r *runner) tellMarket(typ int) {
 	case tradeOrder:
 		done.ordered++
 		if !isLimit(r.order.typ) {
-			b.exchange[r.home].send(r.trade)
+			r.market[r.home].send(r.trade)
 		}
 	case tradeResult:
 		done.reported++
@@ -101,7 +102,11 @@ func (r *runner) tellMarket(typ int) {
 			done.fed[r.feed[i].security] += uint64(r.feed[i].quantity)
 		}
 		for _, t := range r.released {
-			b.exchange[t/b.trades].send(t)
+			if home := t / b.trades; b.symmetric { // clients of that machine report it
+				b.market.Tell(&r.client.Co().Program, int(home), uint32(t))
+			} else {
+				r.market[home].send(t)
+			}
 		}
 	}
 }

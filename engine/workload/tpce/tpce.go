@@ -82,9 +82,10 @@ type Bench struct {
 	initial                                             uint64 // trades of an account at the start
 	trades                                              uint64 // rows
 
-	lists    workload.Scatter  // slots of all accounts to securities
-	exchange []exchange        // by machine
-	done     owned.Each[tally] // of what each machine's clients committed
+	lists    workload.Scatter       // slots of all accounts to securities
+	exchange owned.Each[[]exchange] // as a machine's clients know it, by home
+	market   r2.External            // tells machines of trades that others have sent
+	done     owned.Each[tally]      // of what each machine's clients committed
 
 	byTax, byAccount, bySecurity, held, asked, offered store.OrderedTable
 }
@@ -183,10 +184,7 @@ func (b *Bench) Open(env workload.Env) (err error) {
 	b.symmetric = env.Symmetric()
 	b.size(env.ServerCount())
 	b.lists = workload.NewScatter(b.securities * b.servers)
-	b.exchange = make([]exchange, b.servers)
-	for m := range b.exchange {
-		b.exchange[m].next = b.accounts * b.initial
-	}
+	b.openExchanges(env)
 	b.done = owned.New(env.Cluster.Machines(), func(int) tally { return tally{fed: make([]uint64, b.securities*b.servers)} })
 	if env.Log.Bytes == 0 {
 		env.Log.Bytes = o.RingBytes
@@ -200,7 +198,29 @@ func (b *Bench) Open(env workload.Env) (err error) {
 			return err
 		}
 	}
-	return b.openIndexes(env)
+	if err := b.openIndexes(env); err != nil {
+		return err
+	}
+	b.market = env.Cluster.External("tpce.market", func(trade uint32) { // behind the other rooms' events, whose numbers are part of every run's digest
+		home := uint64(trade) / b.trades
+		(*b.exchange.Of(int(home)))[home].send(uint64(trade))
+	})
+	return nil
+}
+
+// openExchanges divides a machine's rows for new trades among the machines whose clients place orders for its customers: their own
+// machine alone, if it has clients.
+func (b *Bench) openExchanges(env workload.Env) {
+	b.exchange = owned.New(env.Cluster.Machines(), func(int) []exchange { return make([]exchange, b.servers) })
+	clients := env.Clients()
+	for i, m := range clients {
+		for home := range *b.exchange.Of(m) {
+			x := &(*b.exchange.Of(m))[home]
+			if x.next, x.step = b.accounts*b.initial, 1; !b.symmetric {
+				x.next, x.step = x.next+uint64(i), uint64(len(clients))
+			}
+		}
+	}
 }
 
 // size takes the numbers of a machine from the options.
@@ -276,11 +296,12 @@ func (b *Bench) Set(name string, value any) error {
 	return nil
 }
 
-// exchange is the market, as far as the trades of a machine's accounts go: what
+// exchange is the market, as far as the trades of a machine's accounts go that clients of one machine ask for: what
 // the standard's emulator of it keeps. It is no part of the system, and its
 // messages are free.
 type exchange struct {
 	next  uint64   // row of the next new trade
+	step  uint64   // to the one behind it
 	sent  []uint64 // trades that wait for their result
 	first int      // of those
 }
@@ -303,8 +324,9 @@ func (x *exchange) result() (trade uint64, ok bool) {
 
 // number takes a row for a new trade.
 func (x *exchange) number() uint64 {
-	x.next++
-	return x.next - 1
+	n := x.next
+	x.next += x.step
+	return n
 }
 
 // home is the machine whose customers call next: the client's own, or any if
