@@ -14,22 +14,22 @@ const (
 	histDigits       = 3
 	histDigitsCoarse = 2
 
-	// histFew is how many durations a histogram keeps before it has buckets.
+	// histFew is how many durations a histogram keeps before they go into buckets.
 	histFew = 64
 )
 
 // Hist is a distribution of durations: quantiles from an HDR histogram (its buckets are those of HdrHistogram) with
 // three significant digits at nanosecond resolution, mean and maximum exact.
-// The zero value is ready. The first few durations are kept as they are, for
-// most histograms get no more; then Record allocates the buckets (about 220 KB),
-// and later ones allocate nothing.
+// The zero value is ready. A few durations are kept as they are, for most histograms get no more; then all of them go into buckets at
+// once, whose memory Record allocates where there is none (8 KB for a power of two). A histogram of each machine would else wait for a line
+// of memory at each duration: one after the other these waits pass together.
 type Hist struct {
 	// Coarse, set before the first Record, keeps two digits: an eighth of the
 	// memory.
 	Coarse bool
 
-	few   []int64  // ns; what was recorded while there are no buckets
-	many  *buckets // nil until there are many
+	few   []int64  // ns; what was recorded last
+	many  *buckets // the rest; nil until there are many
 	n     uint64
 	sumHi uint64 // the sum of all durations in ps, 128 bits
 	sumLo uint64
@@ -49,35 +49,36 @@ func (h *Hist) Record(ps int64) {
 	h.keep(min((ps+500)/1000, histMaxNS))
 }
 
-// keep takes a duration in ns into the few or into its bucket.
+// keep takes a duration in ns in.
 func (h *Hist) keep(ns int64) {
-	if h.many == nil {
-		if h.few == nil {
-			h.few = make([]int64, 0, histFew)
-		}
-		if len(h.few) < histFew {
-			h.few = append(h.few, ns)
-			return
-		}
+	if len(h.few) == histFew {
 		h.build()
 	}
-	h.many.add(ns, 1)
+	if h.few == nil {
+		h.few = make([]int64, 0, histFew)
+	}
+	h.few = append(h.few, ns)
 }
 
-func (h *Hist) build() { h.many, h.few = h.buckets(), nil }
+// build moves the few into buckets.
+func (h *Hist) build() {
+	h.many = h.buckets()
+	h.few = h.few[:0]
+}
 
 // buckets are what was recorded, in buckets that are h's own if it has some.
 func (h *Hist) buckets() *buckets {
+	b := h.many
+	if b == nil {
+		digits := histDigits
+		if h.Coarse {
+			digits = histDigitsCoarse
+		}
+		b = newBuckets(digits)
+	}
+	b.addAll(h.few)
 	if h.many != nil {
-		return h.many
-	}
-	digits := histDigits
-	if h.Coarse {
-		digits = histDigitsCoarse
-	}
-	b := newBuckets(digits)
-	for _, ns := range h.few {
-		b.add(ns, 1)
+		h.few = h.few[:0]
 	}
 	return b
 }
@@ -141,9 +142,7 @@ func (h *Hist) Merge(o *Hist) {
 			h.keep(ns)
 		}
 	} else {
-		if h.many == nil {
-			h.build()
-		}
+		h.build()
 		h.many.merge(o.buckets())
 	}
 	var carry uint64

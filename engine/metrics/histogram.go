@@ -18,9 +18,9 @@ func (h *Hist) Histogram() *Histogram {
 		coarse.merge(fine)
 	}
 	out := &Histogram{}
-	for i, n := range coarse.counts[:coarse.hi] {
+	for i, n := range coarse.used() {
 		if n > 0 {
-			out.UpperUS = append(out.UpperUS, float64(min(coarse.top(i), h.MaxNS()))/1e3)
+			out.UpperUS = append(out.UpperUS, float64(min(coarse.top(coarse.lo+i), h.MaxNS()))/1e3)
 			out.Counts = append(out.Counts, n)
 		}
 	}

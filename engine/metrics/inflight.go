@@ -49,6 +49,13 @@ func (f *InFlight) Area(t int64) Area {
 	return Area{At: t, Count: f.count, hi: hi, lo: lo}
 }
 
+// Plus is the integral of what two count, both to the same time.
+func (a Area) Plus(b Area) Area {
+	lo, carry := bits.Add64(a.lo, b.lo, 0)
+	hi, _ := bits.Add64(a.hi, b.hi, carry)
+	return Area{At: b.At, Count: a.Count + b.Count, hi: hi, lo: lo}
+}
+
 // Average is the mean number in flight between two cuts.
 func Average(from, to Area) float64 {
 	if to.At <= from.At {
