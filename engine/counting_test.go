@@ -57,7 +57,7 @@ func TestAbortsAreNoProgress(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no request finished between") {
 		t.Errorf("got %v", err)
 	}
-	if s.meter.Total.Aborts == 0 {
+	if s.meter.Total().Aborts == 0 {
 		t.Error("nothing was aborted")
 	}
 }

@@ -351,11 +351,11 @@ func crashes(s *System, steps, who []int) error {
 	if err := s.Advance(heal); err != nil {
 		return err
 	}
-	before := s.meter.Total
+	before := s.meter.Total()
 	if err := s.Advance(live); err != nil {
 		return err
 	}
-	if n := s.meter.Total.Minus(before); n.Commits == 0 || n.Failed > 0 {
+	if n := s.meter.Total().Minus(before); n.Commits == 0 || n.Failed > 0 {
 		return fmt.Errorf("all machines are up, and %d requests succeed and %d fail: %s", n.Commits, n.Failed, s.waiting())
 	}
 	if len(steps)%2 == 1 { // a drain with a machine down
@@ -376,13 +376,13 @@ func crashes(s *System, steps, who []int) error {
 // that after a drain none is.
 func (s *System) counted() error {
 	n := 0
-	for m, o := range s.load.ongoing {
+	for m, o := range s.load.ongoing.All() {
 		if n += o.n; o.n < 0 {
 			return fmt.Errorf("machine %d: %d more requests have ended than begun", m, -o.n)
 		}
 	}
 	// Cores ahead of their events begin and end requests later than now.
-	if flying := s.meter.Flight.Area(s.sim.Now() + 100*sim.Microsecond).Count; flying != int64(n) {
+	if flying := s.meter.Flight(s.sim.Now() + 100*sim.Microsecond).Count; flying != int64(n) {
 		return fmt.Errorf("%d requests are in flight, %d have begun and not ended", flying, n)
 	}
 	if s.state == StateDrained && s.load.queues == nil && n != 0 {

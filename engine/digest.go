@@ -45,7 +45,7 @@ func sum(b []byte, xs []uint64, failed, lost uint64) [32]byte {
 // Digest is a hash over everything virtual so far: every window's counts and latencies, the sequence
 // of events, and after Drain the bytes of memory. It depends on spec and code alone.
 func (s *System) Digest() string {
-	c := s.meter.Total
+	c := s.meter.Total()
 	all := sum(s.folded.all[:], []uint64{
 		uint64(s.sim.Now()), s.sim.Events(), s.sim.TraceHash(), c.Commits, c.Aborts, c.Rollbacks, c.Trips, c.LatencyPS, uint64(s.version), s.contents.memory,
 	}, c.Failed, s.cl.Lost())
@@ -54,7 +54,7 @@ func (s *System) Digest() string {
 
 // Digests are the parts of Digest, and that of the history.
 func (s *System) Digests() result.Digests {
-	c := s.meter.Total
+	c := s.meter.Total()
 	behaviour := sum(s.folded.behaviour[:], []uint64{
 		uint64(s.sim.Now()), c.Commits, c.Aborts, c.Rollbacks, c.Trips, c.LatencyPS, uint64(s.version), s.contents.rows,
 	}, c.Failed, s.cl.Lost())

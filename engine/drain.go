@@ -51,7 +51,7 @@ func (s *System) drain(e *drainEnd) error {
 	s.end = &c
 	s.meter.Close()
 	s.staleness.Close()
-	s.conflicts.Closed = true
+	s.conflicts.Close()
 	s.cl.ShutGate()
 	if err := s.rest(e); err != nil {
 		return err
@@ -131,8 +131,8 @@ func (s *System) drainBudget() sim.Time {
 	if !testbed.HasRDMA(s.values) || hampered(s.active) {
 		budget = leastSlowDrain
 	}
-	budget = max(budget, drainFactor*s.meter.Ends.Longest())
-	for _, o := range s.load.ongoing {
+	budget = max(budget, drainFactor*s.meter.Longest())
+	for _, o := range s.load.ongoing.All() {
 		if o.n > 0 {
 			budget = max(budget, drainFactor*(s.sim.Now()-o.begins/sim.Time(o.n)))
 		}
@@ -156,7 +156,7 @@ func (s *System) unfinished(budget sim.Time) string {
 func (s *System) left() string {
 	var parts []string
 	n := 0
-	for m, o := range s.load.ongoing {
+	for m, o := range s.load.ongoing.All() {
 		if n += o.n; o.n > 0 && s.load.db == nil {
 			parts = append(parts, fmt.Sprintf("%d of machine %d", o.n, m))
 		}

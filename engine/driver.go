@@ -12,6 +12,7 @@ import (
 	"drtmx/engine/measure"
 	"drtmx/engine/membership"
 	"drtmx/engine/metrics"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/replication"
 	"drtmx/engine/result"
@@ -30,24 +31,23 @@ type driver struct {
 
 	indexes store.Indexes // nil: its transactions have no ordered tables
 
-	spawned  int // coroutines per thread that exist
-	clients  []client
-	ignored  []bool      // by type: requests that find nothing to do do not belong to the throughput
-	queues   []*arrivals // open: one per client thread
-	serving  []arrival   // open: what each coroutine serves
-	ongoing  []ongoing   // by machine
-	open     int         // open: requests arrived and not finished
-	arrivals uint64      // open: requests that arrived, ever
-	online   []workload.Invariant
-	kArrive  sim.Kind
+	spawned int // coroutines per thread that exist
+	clients []client
+	ignored []bool      // by type: requests that find nothing to do do not belong to the throughput
+	queues  []*arrivals // open: one per client thread
+	serving []arrival   // open: what each coroutine serves, none but its own
+	ongoing owned.Each[ongoing]
+	online  []workload.Invariant
+	kArrive sim.Kind
 }
 
 // ongoing are the requests of a machine's clients that have begun, or if open
 // arrived, and not ended.
 type ongoing struct {
-	n      int
-	begins sim.Time // sum
-	latest sim.Time // begin
+	n       int
+	begins  sim.Time // sum
+	latest  sim.Time // begin
+	arrived uint64   // open: ever
 }
 
 func (o *ongoing) add(n int, begin sim.Time) {
@@ -87,7 +87,7 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 		return nil, err
 	}
 	members := testbed.Members(v)
-	d := &driver{s: s, bench: bench, ongoing: make([]ongoing, members.Machines())}
+	d := &driver{s: s, bench: bench, ongoing: owned.New[ongoing](members.Machines(), nil)}
 	env := workload.Env{
 		Cluster: s.cl, Members: members, Txn: experiment.TxnConfig(v, txn.Seen{}), Store: experiment.Stores.Of(v), Schemes: experiment.Schemes, Scale: s.scaling.CostsInCode(v), Recorder: s.rec, Conflicts: &s.conflicts, Log: replication.Choice{Kind: experiment.LogOf(v), Check: v.Text("check") == "full"}, Open: experiment.OpenRate(v) > 0,
 		Ordered: experiment.Ordered.Of(v), Values: v,
@@ -95,7 +95,7 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 			d.indexes, err = experiment.Ordered.Of(v).Indexes(s.cl, v)
 			return d.indexes, err
 		},
-		OnBegin: d.begun, OnDone: d.done, OnAbort: d.aborted, OnSnapshotRead: func(ps r2.Time) { s.staleness.Add(ps) },
+		OnBegin: d.begun, OnDone: d.done, OnAbort: d.aborted, OnSnapshotRead: func(machine int, ps r2.Time) { s.staleness.Add(machine, ps) },
 	}
 	if err := o.look("making the tables", builtShare); err != nil {
 		return nil, err
@@ -106,6 +106,9 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 	d.db, d.ignored = bench.DB(), uncounted(experiment.Workloads.Of(v), bench.Types())
 	if err := d.set(v); err != nil {
 		return nil, err
+	}
+	if d.db != nil {
+		d.db.Cache(0) // of all machines: made before their clients run
 	}
 	if v.Bool("warm") {
 		if err := bench.Warm(o.warm); err != nil {
@@ -151,30 +154,27 @@ func (d *driver) openArrivals(rate int) {
 // arrived takes an open request in, or fails it because its machine is down.
 func (d *driver) arrived(machine int, at sim.Time) bool {
 	if !d.s.cl.Up(machine) {
-		d.s.meter.Add(&measure.Request{})
+		d.s.meter.Add(machine, &measure.Request{})
 		return false
 	}
-	d.open++
-	d.arrivals++
-	d.ongoing[machine].add(1, at)
-	d.s.meter.Flight.Add(d.s.sim.Now(), at, 1)
+	x := d.ongoing.Of(machine)
+	x.arrived++
+	x.add(1, at)
+	d.s.meter.Began(machine, d.s.sim.Now(), at)
 	return true
 }
 
 // crashed ends the requests of a machine's clients: they fail with it. When each of
 // them began is unknown by now, so all have the mean latency.
 func (d *driver) crashed(machine int) {
-	now, x := d.s.sim.Now(), &d.ongoing[machine]
+	now, x := d.s.sim.Now(), d.ongoing.Of(machine)
 	end := max(now, x.latest) // a core ahead of its events may have begun one later than now
 	total := sim.Time(x.n)*end - x.begins
-	if d.queues != nil {
-		d.open -= x.n
-	}
 	for n := x.n; n > 0; n-- {
 		each := total / sim.Time(n)
 		total -= each
-		d.s.meter.Ended(now, end, each)
-		d.s.meter.Add(&measure.Request{LatencyPS: each})
+		d.s.meter.Ended(machine, now, end, each)
+		d.s.meter.Add(machine, &measure.Request{LatencyPS: each})
 	}
 	for i, q := range d.queues {
 		if d.clients[i].machine == machine {
@@ -186,7 +186,7 @@ func (d *driver) crashed(machine int) {
 			d.serving[i].at = 0
 		}
 	}
-	*x = ongoing{}
+	*x = ongoing{arrived: x.arrived}
 	if w, ok := d.bench.(workload.Crashing); ok {
 		w.Crashed(machine)
 	}
@@ -199,8 +199,17 @@ func (s *System) overloadedSince(from *measure.Cut) bool {
 }
 
 // arrivedSoFar counts open requests.
-func (d *driver) arrivedSoFar() measure.Arrived {
-	return measure.Arrived{Requests: d.arrivals, InFlight: uint64(max(d.open, 0))}
+func (d *driver) arrivedSoFar() (a measure.Arrived) {
+	if d.queues == nil {
+		return a
+	}
+	n := 0
+	for _, x := range d.ongoing.All() {
+		a.Requests += x.arrived
+		n += x.n
+	}
+	a.InFlight = uint64(max(n, 0))
+	return a
 }
 
 // oldest is when the first of the open requests that have not ended arrived, now if there is none.
@@ -230,7 +239,10 @@ func (d *driver) start() {
 func (d *driver) spawn(n int) {
 	for ; d.spawned < n; d.spawned++ {
 		for i, c := range d.clients {
-			d.s.cl.Spawn(c.machine, c.thread, func(co *r2.Co) { d.loop(co, i) })
+			co := d.s.cl.Spawn(c.machine, c.thread, func(co *r2.Co) { d.loop(co, i) })
+			for d.queues != nil && int(co.ID()) >= len(d.serving) {
+				d.serving = append(d.serving, arrival{})
+			}
 		}
 	}
 }
@@ -241,9 +253,6 @@ func (d *driver) loop(co *r2.Co, i int) {
 	for {
 		co.Gate()
 		if d.queues != nil {
-			for int(co.ID()) >= len(d.serving) {
-				d.serving = append(d.serving, arrival{})
-			}
 			at := d.queues[i].await(co)
 			if co.Index() >= testbed.Coroutines(d.s.active) && d.queues[i].pushBack(at) {
 				continue // there are fewer coroutines now, and this one will be held
@@ -260,13 +269,13 @@ func (d *driver) loop(co *r2.Co, i int) {
 // begun counts a closed client's request as in flight; an open one's counts since its arrival.
 func (d *driver) begun(machine, _ int, at r2.Time) {
 	if d.queues == nil {
-		d.ongoing[machine].add(1, at)
-		d.s.meter.Flight.Add(d.s.sim.Now(), at, 1)
+		d.ongoing.Of(machine).add(1, at)
+		d.s.meter.Began(machine, d.s.sim.Now(), at)
 	}
 }
 
 // aborted counts an attempt when a conflict has ended it: its request may outlast the measured interval.
-func (d *driver) aborted(typ uint8) { d.s.meter.Aborted(int(typ)) }
+func (d *driver) aborted(machine int, typ uint8) { d.s.meter.Aborted(machine, int(typ)) }
 
 func (d *driver) done(machine, thread int, o *txn.Outcome) {
 	latency, waited := o.End-o.Begin, r2.Time(0)
@@ -274,7 +283,6 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 		latency = o.End - d.serving[o.Co].at
 		waited = o.Begin - d.serving[o.Co].at
 		d.serving[o.Co].at = 0
-		d.open--
 	}
 	if d.s.tracer != nil {
 		d.s.tracer.done(machine, thread, o, waited)
@@ -282,8 +290,8 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 	if x := d.s.fab.Exploration(); x != nil {
 		x.Span(uint64(o.Co), o.Last, o.Decision)
 	}
-	d.ongoing[machine].add(-1, o.End-latency)
-	d.s.meter.Ended(d.s.sim.Now(), o.End, latency)
+	d.ongoing.Of(machine).add(-1, o.End-latency)
+	d.s.meter.Ended(machine, d.s.sim.Now(), o.End, latency)
 	phases := o.Phases
 	if phases == 0 {
 		phases = metrics.AllPhases
@@ -292,7 +300,7 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 		phases |= metrics.SetOf(metrics.PhaseOther)
 	}
 	o.Breakdown[metrics.PhaseOther][metrics.Asleep] += waited
-	d.s.meter.Add(&measure.Request{
+	d.s.meter.Add(machine, &measure.Request{
 		Typ: int(o.Type), Committed: o.Committed, RolledBack: o.RolledBack, Empty: o.Empty, Uncounted: o.Empty && int(o.Type) < len(d.ignored) && d.ignored[o.Type], LatencyPS: latency,
 		Phases: phases, Breakdown: o.Breakdown, Trips: o.RoundTrips,
 	})
@@ -358,7 +366,7 @@ func (d *driver) idle() bool {
 	if _, finished := d.ends(); finished {
 		return true
 	}
-	if d.queues != nil && d.open <= 0 {
+	if d.queues != nil && d.arrivedSoFar().InFlight == 0 {
 		return true
 	}
 	for _, c := range d.clients {

@@ -152,9 +152,9 @@ func TestDrainBarrier(t *testing.T) {
 	if c, err = s.Set(experiment.Knobs{"phase.logging": "two-sided"}, ""); err != nil || c.Pending {
 		t.Errorf("a change that needs no barrier is %+v, %v", c, err)
 	}
-	before := s.meter.Total.Commits
+	before := s.meter.Total().Commits
 	advance(t, s, 50_000)
-	if s.meter.Total.Commits == before {
+	if s.meter.Total().Commits == before {
 		t.Error("nothing commits after the barrier")
 	}
 	s.Set(experiment.Knobs{"preset": "drtm+h"}, "")
@@ -302,7 +302,7 @@ func TestWindowsAreCutFromZero(t *testing.T) {
 		}
 		commits += w.Commits
 	}
-	if total := s.meter.Total.Commits; commits == 0 || commits > total {
+	if total := s.meter.Total().Commits; commits == 0 || commits > total {
 		t.Errorf("windows have %d commits, the system %d", commits, total)
 	}
 	if tail := s.Windows(len(list) - 2); len(tail) != 2 || !reflect.DeepEqual(tail, list[len(list)-2:]) {

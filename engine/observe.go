@@ -35,8 +35,8 @@ func (s *System) cutWindow() {
 	rec.NVM, rec.DIMMs = measure.NVMStatOf(s.start.NVM, c.NVM), measure.Since(s.start.DIMMs, c.DIMMs)
 	rec.Bus = measure.PackBus(&s.start.Bus, &c.Bus)
 	rec.Gauges = metrics.Between(s.start.Gauges, c.Gauges, c.PS-s.start.PS)
-	rec.Met = measure.PackContention(&s.conflicts.Window, float64(rec.Flight), c.PS-s.start.PS)
-	s.conflicts.Window.Reset()
+	rec.Met = measure.PackContention(s.conflicts.Open(), float64(rec.Flight), c.PS-s.start.PS)
+	s.conflicts.Cut()
 	s.load.look()
 	bound, bounded := s.load.stalenessBound()
 	rec.Stale = s.staleness.Cut(s.version, bound, bounded)
@@ -73,14 +73,13 @@ func (s *System) Windows(from int) []result.Window {
 // Mark begins a measured interval now; Result covers it. It changes nothing in the system.
 func (s *System) Mark() {
 	s.marked = s.cut()
-	s.meter.Mark(s.marked.PS)
+	s.meter.Mark(s.marked.PS, measure.SpanFor(s.values))
 	s.conflicts.Mark()
 	s.staleness.Mark()
-	s.meter.Spans.Restart(s.marked.PS, s.marked.Counts, measure.SpanFor(s.values))
 }
 
 // measured is what was counted since the mark.
-func (s *System) measured() measure.Counts { return s.meter.Total.Minus(s.marked.Counts) }
+func (s *System) measured() measure.Counts { return s.meter.Total().Minus(s.marked.Counts) }
 
 // Result is what was measured since Mark (or since 0), up to now or to the drain.
 func (s *System) Result() *result.Result {
@@ -234,13 +233,14 @@ func (s *System) typeName(typ uint8) string {
 
 func (s *System) byType() map[string]result.TypeStat {
 	out := map[string]result.TypeStat{}
+	types := s.meter.Types()
 	for i, name := range s.load.bench.Types() {
-		if i >= len(s.meter.Types) {
+		if i >= len(types) {
 			break
 		}
-		t := &s.meter.Types[i]
+		t := &types[i]
 		stat := result.TypeStat{Commits: t.Counts.Commits, Aborts: t.Counts.Aborts, Rollbacks: t.Counts.Rollbacks, Empty: t.Counts.Empty, Uncounted: t.Counts.Uncounted, LatencyUS: s.meter.LatencyOf(i).Latency()}
-		if len(s.meter.Types) > 1 {
+		if len(types) > 1 {
 			stat.Histogram = t.Latency.Histogram()
 		}
 		out[name] = stat
@@ -276,7 +276,7 @@ func (s *System) lawful() workload.Invariant {
 		return inv
 	}
 	crossing := float64(max(s.marked.Area.Count, s.end.Area.Count)) / l.InFlight
-	longest := max(s.meter.Ends.Longest(), s.end.PS-s.load.oldest(s.end.PS))
+	longest := max(s.meter.Longest(), s.end.PS-s.load.oldest(s.end.PS))
 	edge := crossing * float64(longest) / float64(max(s.end.PS-s.marked.PS, 1))
 	if inv.OK = math.Abs(l.Error) <= littleError+edge; !inv.OK {
 		inv.Text = fmt.Sprintf("%.4g were in flight, throughput times latency is %.4g; %.2g %% apart, where at most %.2g %% may be", l.InFlight, l.ThroughputXLatency, 100*math.Abs(l.Error), 100*(littleError+edge))
@@ -289,7 +289,7 @@ const littleError = 0.01
 
 // contentionOf is that of the measured interval; nil where no transactions conflicted.
 func (s *System) contentionOf(inFlight float64, ps int64) *result.ContentionStat {
-	m := &s.conflicts.Marked
+	m := s.conflicts.Measured()
 	if m.Conflicts == 0 && m.LostPS == 0 {
 		return nil
 	}

@@ -212,10 +212,10 @@ func TestOctopusAllocatesNothing(t *testing.T) {
 		advance(t, s, 2_000_000)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		n := s.meter.Total.Commits
+		n := s.meter.Total().Commits
 		advance(t, s, 2_000_000)
 		runtime.ReadMemStats(&after)
-		n = s.meter.Total.Commits - n
+		n = s.meter.Total().Commits - n
 		if each := float64(after.Mallocs-before.Mallocs) / float64(n); n < 1000 || each > .1 {
 			t.Errorf("%v: %.2f allocations for each of %d requests", k, each, n)
 		}

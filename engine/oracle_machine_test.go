@@ -89,7 +89,7 @@ func TestOracleMachineRunsNoScript(t *testing.T) {
 			}
 			s := open(t, spec)
 			advance(t, s, 1_000_000)
-			if n := s.meter.Total.Commits; n != 4 {
+			if n := s.meter.Total().Commits; n != 4 {
 				t.Errorf("%v on %v: %d of 4 commits", k, machines, n)
 			}
 		}

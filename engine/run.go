@@ -193,7 +193,7 @@ func (r *runner) measure(last bool) error {
 		}
 		now := r.s.NowNS() - from
 		if least == 0 {
-			enough := r.s.measured().Commits >= autoCommits && (float64(now) >= autoLatencies*r.s.meter.Measured().Latency.MeanNS() || r.s.overloadedSince(&r.s.marked))
+			enough := r.s.measured().Commits >= autoCommits && (float64(now) >= autoLatencies*r.s.measured().MeanNS() || r.s.overloadedSince(&r.s.marked))
 			if enough || now >= experiment.MaxAutomatic {
 				least = now
 			}
@@ -234,7 +234,7 @@ func (r *runner) growing(now, least int64) (doing string, share float64) {
 	}
 	commits := min(r.s.measured().Commits, autoCommits)
 	share = float64(commits) / autoCommits
-	if ns := r.s.meter.Measured().Latency.MeanNS(); ns > 0 && !r.s.overloadedSince(&r.s.marked) {
+	if ns := r.s.measured().MeanNS(); ns > 0 && !r.s.overloadedSince(&r.s.marked) {
 		share = min(share, float64(now)/(autoLatencies*ns))
 	}
 	return fmt.Sprintf("measuring, %d of at least %d commits", commits, autoCommits), max(share, float64(now)/experiment.MaxAutomatic) / autoGrowth

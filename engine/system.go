@@ -153,10 +153,11 @@ func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System,
 	all, writers := experiment.ClaimsOf(v)
 	s.rec = history.New(history.Options{Mode: history.Mode(v.Text("check")), Claim: all, Writers: writers, Initial: records.InitialSeq, KeyName: s.recordName, TypeName: s.typeName})
 	s.describeNodes()
+	s.conflicts, s.staleness = measure.NewContention(s.fab.Machines()), measure.NewStaleness(s.fab.Machines())
 	if s.load, err = newDriver(s, v, o); err != nil {
 		return s, err
 	}
-	s.meter = measure.NewMeter(len(s.load.bench.Types()))
+	s.meter = measure.NewMeter(s.fab.Machines(), len(s.load.bench.Types()))
 	s.cl.SetCoroutines(testbed.Coroutines(v))
 	s.cl.Assembled()
 	s.load.start()
@@ -166,7 +167,7 @@ func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System,
 	s.start = s.cut()
 	s.keepLoad(s.start.Load)
 	s.marked = s.start
-	s.meter.Spans.Restart(0, measure.Counts{}, measure.SpanFor(v))
+	s.meter.Mark(0, measure.SpanFor(v))
 	return s, nil
 }
 
@@ -240,7 +241,7 @@ func (s *System) run(until sim.Time) error {
 		if err := s.sim.Run(min(until, edge, s.meter.Spans.Next)); err != nil {
 			return err
 		}
-		s.meter.Spans.Tick(s.sim.Now(), s.meter.Total)
+		s.meter.Tick(s.sim.Now())
 		if s.sim.Now() == edge {
 			s.cutWindow()
 			if err := s.watch(); err != nil {
@@ -319,7 +320,7 @@ func (s *System) Close() {
 func (s *System) cut() measure.Cut {
 	now := s.sim.Now()
 	s.eachDevice(func(_, _ int, d *nvm.Device) { d.Advance(now) })
-	c := measure.Cut{PS: now, Counts: s.meter.Total, Lost: s.cl.Lost(), Open: s.load.arrivedSoFar(), Area: s.meter.Flight.Area(now), EndedPS: s.meter.Ends.Sum(now), Events: s.sim.Events(), Verbs: s.verbCounts(), NVM: s.nvmStats(), DIMMs: s.dimms(), Bus: s.traffic(), Load: s.loads()}
+	c := measure.Cut{PS: now, Counts: s.meter.Total(), Lost: s.cl.Lost(), Open: s.load.arrivedSoFar(), Area: s.meter.Flight(now), EndedPS: s.meter.EndedPS(now), Events: s.sim.Events(), Verbs: s.verbCounts(), NVM: s.nvmStats(), DIMMs: s.dimms(), Bus: s.traffic(), Load: s.loads()}
 	c.Gauges = s.gauges()
 	c.Usage = s.fab.Usage(make([]metrics.Usage, 0, 128))
 	c.Usage = s.nvmUsage(c.Usage)

@@ -37,7 +37,7 @@ func (w *watchdog) look(s *System, idle bool) bool {
 	for _, n := range s.fab.Counts().Posted { // of datagrams that are lost nothing completes
 		messages += n
 	}
-	if finished := s.meter.Total.Ended(); finished != w.finished || idle {
+	if finished := s.meter.Total().Ended(); finished != w.finished || idle {
 		*w = watchdog{finished, now, messages, messages, now}
 		return false
 	}
@@ -55,7 +55,7 @@ func (s *System) requests() int {
 	if hampered(s.active) {
 		return most
 	}
-	for _, x := range s.load.ongoing {
+	for _, x := range s.load.ongoing.All() {
 		n += x.n
 	}
 	return min(n, most)

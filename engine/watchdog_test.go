@@ -49,11 +49,11 @@ func TestManyPartsAreNotStuck(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	last, longest := s.meter.Total, int64(0)
+	last, longest := s.meter.Total(), int64(0)
 	for since := int64(0); s.NowNS() < 100_000_000; {
 		advance(t, s, 400_000)
-		if s.meter.Total != last {
-			last, since = s.meter.Total, s.NowNS()
+		if s.meter.Total() != last {
+			last, since = s.meter.Total(), s.NowNS()
 		}
 		longest = max(longest, s.NowNS()-since)
 	}

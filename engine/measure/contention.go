@@ -3,41 +3,85 @@ package measure
 import (
 	"drtmx/engine/history"
 	"drtmx/engine/metrics"
+	"drtmx/engine/owned"
 	"drtmx/engine/result"
 )
 
-// Contention takes conflicts into the open window and into the measured interval.
+// Contention takes conflicts into the open window and into the measured interval, each machine those of its own clients.
 type Contention struct {
-	Window, Marked metrics.Contention
-	Closed         bool // the measured interval has ended
+	parts  owned.Each[conflicts]
+	closed bool              // the measured interval has ended
+	all    metrics.Conflicts // of the machines, as read last
 }
 
-// Mark starts a measured interval.
+// conflicts are those of a machine's clients.
+type conflicts struct{ window, marked metrics.Contention }
+
+// NewContention is that of so many machines.
+func NewContention(machines int) Contention {
+	return Contention{parts: owned.New[conflicts](machines, nil)}
+}
+
+// Mark starts a measured interval, Close ends it.
 func (c *Contention) Mark() {
-	c.Marked.Reset()
-	c.Closed = false
+	for _, p := range c.parts.All() {
+		p.marked.Reset()
+	}
+	c.closed = false
 }
 
-func (c *Contention) each(f func(*metrics.Contention)) {
-	f(&c.Window)
-	if !c.Closed {
-		f(&c.Marked)
+func (c *Contention) Close() { c.closed = true }
+
+// Conflict is of txn.Conflicts, and so are Abort and Lost.
+func (c *Contention) Conflict(machine int, record uint64, typ uint8, wait int64) {
+	p := c.parts.Of(machine)
+	p.window.Conflict(record, typ, wait)
+	if !c.closed {
+		p.marked.Conflict(record, typ, wait)
 	}
 }
 
-// Conflict is of txn.Conflicts, and so are Abort and Lost.
-func (c *Contention) Conflict(record uint64, typ uint8, wait int64) {
-	c.each(func(x *metrics.Contention) { x.Conflict(record, typ, wait) })
-}
-
 // Abort notes an attempt that ended at a record.
-func (c *Contention) Abort(record uint64, backoff int64) {
-	c.each(func(x *metrics.Contention) { x.Abort(record, backoff) })
+func (c *Contention) Abort(machine int, record uint64, backoff int64) {
+	p := c.parts.Of(machine)
+	p.window.Abort(record, backoff)
+	if !c.closed {
+		p.marked.Abort(record, backoff)
+	}
 }
 
 // Lost notes time that conflicts took.
-func (c *Contention) Lost(ps int64) {
-	c.each(func(x *metrics.Contention) { x.Lost(ps) })
+func (c *Contention) Lost(machine int, ps int64) {
+	p := c.parts.Of(machine)
+	p.window.Lost(ps)
+	if !c.closed {
+		p.marked.Lost(ps)
+	}
+}
+
+// Measured is that of the measured interval so far. It is good until either of both is called again.
+func (c *Contention) Measured() *metrics.Conflicts {
+	c.all.Reset()
+	for _, p := range c.parts.All() {
+		c.all.Add(&p.marked)
+	}
+	return &c.all
+}
+
+// Open is that of the open window, likewise.
+func (c *Contention) Open() *metrics.Conflicts {
+	c.all.Reset()
+	for _, p := range c.parts.All() {
+		c.all.Add(&p.window)
+	}
+	return &c.all
+}
+
+// Cut ends the open window.
+func (c *Contention) Cut() {
+	for _, p := range c.parts.All() {
+		p.window.Reset()
+	}
 }
 
 // packedHot is a hot record in little memory.
@@ -62,7 +106,7 @@ func LostShare(lostPS int64, inFlight float64, ps int64) float64 {
 	return float64(lostPS) / (inFlight * float64(ps))
 }
 
-func PackContention(c *metrics.Contention, inFlight float64, ps int64) (p packedContention) {
+func PackContention(c *metrics.Conflicts, inFlight float64, ps int64) (p packedContention) {
 	if c.Conflicts == 0 && c.LostPS == 0 {
 		return p
 	}

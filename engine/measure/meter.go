@@ -3,7 +3,9 @@ package measure
 import (
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/metrics"
+	"drtmx/engine/owned"
 	"drtmx/engine/result"
+	"drtmx/engine/sim"
 	"drtmx/rdpma/nvm"
 	"math"
 )
@@ -72,6 +74,14 @@ func (c Counts) Counted() uint64 { return c.Commits - c.Uncounted }
 // Ended is how many requests have ended.
 func (c Counts) Ended() uint64 { return c.Commits + c.Rollbacks + c.Failed }
 
+// MeanNS is the mean latency.
+func (c Counts) MeanNS() float64 {
+	if c.Commits == 0 {
+		return 0
+	}
+	return float64(c.LatencyPS) / float64(c.Commits) / 1e3
+}
+
 // AbortRate is aborted attempts over attempts that ended; a rollback is an attempt that was not aborted.
 func (c Counts) AbortRate() float64 {
 	attempts := c.Commits + c.Aborts + c.Rollbacks
@@ -94,21 +104,6 @@ type span struct {
 	Attr    metrics.Attribution
 }
 
-func (s *span) add(r *Request) {
-	if !r.Committed {
-		return
-	}
-	s.Latency.Record(r.LatencyPS)
-	if r.Breakdown != nil {
-		s.Attr.RecordPhases(r.Phases, r.Breakdown, r.Trips)
-	}
-}
-
-func (s *span) merge(o *span) {
-	s.Latency.Merge(&o.Latency)
-	s.Attr.Merge(&o.Attr)
-}
-
 func (s *span) Reset() {
 	s.Latency.Reset()
 	s.Attr.Reset()
@@ -122,114 +117,232 @@ type typeMeter struct {
 
 // Meter takes in every attempt that was aborted and every finished request: into the open window, and into the measured interval that
 // began at the mark.
+//
+// Each machine writes into its own part. What is fresh in the parts is folded into the window, the interval and its spans where these end
+// or are read, machine by machine: all of it is integers, so it comes to the same whichever machine was first.
 type Meter struct {
-	Total  Counts // since time 0
-	fresh  span   // not yet in window and marked: see foldFresh
+	parts  owned.Each[ofMachine]
+	fresh  metrics.Hist // scratch: that of a type on all machines
 	window span
 	marked span
-	Types  []typeMeter
+	types  []typeMeter
 	Spans  spans // of the measured interval
-	Flight metrics.InFlight
-	Ends   metrics.Endings // the longest of them: of those in flight in the measured interval, be it that they ended after it
-	closed bool            // the measured interval has ended
+	closed bool  // the measured interval has ended
 }
 
-func NewMeter(types int) *Meter { return &Meter{Types: make([]typeMeter, types)} }
+// ofMachine is what a machine writes.
+type ofMachine struct {
+	total  Counts // since time 0
+	ended  bool   // something is fresh in what follows
+	types  []typeMeter
+	attr   metrics.Attribution
+	sketch metrics.Sketch // of the open span
+	flight metrics.InFlight
+	ends   metrics.Endings // the longest of them: of those in flight in the measured interval, be it that they ended after it
+}
 
-func (m *Meter) Add(r *Request) {
-	if !m.closed {
-		m.admit(r.Typ)
-	}
-	m.Total.add(r)
-	m.fresh.add(r)
-	if m.closed {
+// NewMeter is that of so many machines, whose requests are of so many types, or one.
+func NewMeter(machines, types int) *Meter {
+	return &Meter{types: make([]typeMeter, types), parts: owned.New(machines, func(int) ofMachine {
+		return ofMachine{types: make([]typeMeter, types, types+1)} // one more keeps another machine's off its lines
+	})}
+}
+
+// Add takes in a request of a client on a machine.
+func (m *Meter) Add(machine int, r *Request) {
+	p := m.parts.Of(machine)
+	p.total.add(r)
+	t := p.of(r.Typ)
+	t.Counts.add(r)
+	if !r.Committed {
 		return
 	}
-	if r.Committed {
-		m.Spans.open.Record(r.LatencyPS)
-	}
-	t := &m.Types[r.Typ]
-	t.Counts.add(r)
-	if r.Committed && len(m.Types) > 1 { // the only type's is that of all
-		t.Latency.Record(r.LatencyPS)
+	t.Latency.Record(r.LatencyPS)
+	p.sketch.Record(r.LatencyPS)
+	if r.Breakdown != nil {
+		p.attr.RecordPhases(r.Phases, r.Breakdown, r.Trips)
 	}
 }
 
 // Aborted takes in an attempt that a conflict ended.
-func (m *Meter) Aborted(typ int) {
-	m.Total.Aborts++
-	if m.closed {
+func (m *Meter) Aborted(machine, typ int) {
+	p := m.parts.Of(machine)
+	p.total.Aborts++
+	p.of(typ).Counts.Aborts++
+}
+
+// of is what is fresh of a type.
+func (p *ofMachine) of(typ int) *typeMeter {
+	for typ >= len(p.types) {
+		p.types = append(p.types, typeMeter{})
+	}
+	p.ended = true
+	return &p.types[typ]
+}
+
+// Total is what was counted since time 0.
+func (m *Meter) Total() (sum Counts) {
+	for _, p := range m.parts.All() {
+		sum = sum.plus(p.total)
+	}
+	return sum
+}
+
+// fold takes what is fresh into the open window and the measured interval: a request is recorded once, though it counts in both.
+func (m *Meter) fold() {
+	types := 0
+	for _, p := range m.parts.All() {
+		if p.ended {
+			types = max(types, len(p.types))
+		}
+	}
+	for typ := range types {
+		m.foldType(typ)
+	}
+	for _, p := range m.parts.All() {
+		if !p.ended {
+			continue
+		}
+		m.window.Attr.Merge(&p.attr)
+		if !m.closed {
+			m.marked.Attr.Merge(&p.attr)
+		}
+		p.attr.Reset()
+		p.ended = false
+	}
+}
+
+// foldType takes in what is fresh of a type.
+func (m *Meter) foldType(typ int) {
+	var counts Counts
+	for _, p := range m.parts.All() {
+		if p.ended && typ < len(p.types) {
+			t := &p.types[typ]
+			counts = counts.plus(t.Counts)
+			m.fresh.Merge(&t.Latency)
+			t.Counts = Counts{}
+			t.Latency.Reset()
+		}
+	}
+	if counts == (Counts{}) {
 		return
 	}
-	m.admit(typ)
-	m.Types[typ].Counts.Aborts++
+	if !m.closed {
+		m.admit(typ)
+		t := &m.types[typ]
+		t.Counts = t.Counts.plus(counts)
+		if len(m.types) > 1 { // the only type's is that of all
+			t.Latency.Merge(&m.fresh)
+		}
+		m.marked.Latency.Merge(&m.fresh)
+	}
+	m.window.Latency.Merge(&m.fresh)
+	m.fresh.Reset()
 }
 
 // admit makes room for a type, before anything of it counts.
 func (m *Meter) admit(typ int) {
-	for typ >= len(m.Types) {
-		if len(m.Types) == 1 { // until now all requests were of this type
-			m.Types[0].Latency.Merge(&m.Measured().Latency)
+	for typ >= len(m.types) {
+		if len(m.types) == 1 { // until now all requests were of this type
+			m.types[0].Latency.Merge(&m.marked.Latency)
 		}
-		m.Types = append(m.Types, typeMeter{})
+		m.types = append(m.types, typeMeter{})
 	}
-}
-
-// foldFresh takes what is fresh into the open window and the measured interval:
-// a request is then recorded once, though it counts in both.
-func (m *Meter) foldFresh() {
-	if m.fresh.Latency.Count() == 0 {
-		return
-	}
-	m.window.merge(&m.fresh)
-	if !m.closed {
-		m.marked.merge(&m.fresh)
-	}
-	m.fresh.Reset()
 }
 
 // Open is the open window.
 func (m *Meter) Open() *span {
-	m.foldFresh()
+	m.fold()
 	return &m.window
 }
 
 // Measured is the measured interval so far.
 func (m *Meter) Measured() *span {
-	m.foldFresh()
+	m.fold()
 	return &m.marked
+}
+
+// Types is what was counted of each type since the mark.
+func (m *Meter) Types() []typeMeter {
+	m.fold()
+	return m.types
 }
 
 // Close ends the measured interval.
 func (m *Meter) Close() {
-	m.foldFresh()
+	m.fold()
 	m.closed = true
 }
 
 // LatencyOf is the distribution of a type since the mark.
 func (m *Meter) LatencyOf(typ int) *metrics.Hist {
-	if len(m.Types) == 1 {
-		return &m.Measured().Latency
+	m.fold()
+	if len(m.types) == 1 {
+		return &m.marked.Latency
 	}
-	return &m.Types[typ].Latency
+	return &m.types[typ].Latency
 }
 
-// Mark starts a measured interval.
-func (m *Meter) Mark(now int64) {
-	m.foldFresh()
+// Mark starts a measured interval, which the first spans of so long are of.
+func (m *Meter) Mark(now int64, length sim.Time) {
+	m.fold()
 	m.closed = false
-	m.Ends.Mark(now)
 	m.marked.Reset()
-	for i := range m.Types {
-		m.Types[i].Counts = Counts{}
-		m.Types[i].Latency.Reset()
+	for i := range m.types {
+		m.types[i].Counts = Counts{}
+		m.types[i].Latency.Reset()
 	}
+	for _, p := range m.parts.All() {
+		p.ends.Mark(now)
+		p.sketch.Reset()
+	}
+	m.Spans.restart(now, m.Total(), length)
 }
+
+// Tick closes the open span if now is its end.
+func (m *Meter) Tick(now int64) {
+	if now < m.Spans.Next {
+		return
+	}
+	for _, p := range m.parts.All() {
+		m.Spans.open.Merge(&p.sketch)
+		p.sketch.Reset()
+	}
+	m.Spans.tick(now, m.Total())
+}
+
+// Began takes a request of a machine into what is in flight at a core's time t.
+func (m *Meter) Began(machine int, now, t int64) { m.parts.Of(machine).flight.Add(now, t, 1) }
 
 // Ended takes a request out of what is in flight at a core's time t.
-func (m *Meter) Ended(now, t, latency int64) {
-	m.Flight.Add(now, t, -1)
-	m.Ends.Add(now, t, latency)
+func (m *Meter) Ended(machine int, now, t, latency int64) {
+	p := m.parts.Of(machine)
+	p.flight.Add(now, t, -1)
+	p.ends.Add(now, t, latency)
+}
+
+// Flight is the integral of what is in flight.
+func (m *Meter) Flight(now int64) (sum metrics.Area) {
+	for _, p := range m.parts.All() {
+		sum = sum.Plus(p.flight.Area(now))
+	}
+	return sum
+}
+
+// EndedPS is the latencies of what has ended by now.
+func (m *Meter) EndedPS(now int64) (sum uint64) {
+	for _, p := range m.parts.All() {
+		sum += p.ends.Sum(now)
+	}
+	return sum
+}
+
+// Longest is the latency of the longest request that ended after the mark, in ps.
+func (m *Meter) Longest() (longest int64) {
+	for _, p := range m.parts.All() {
+		longest = max(longest, p.ends.Longest())
+	}
+	return longest
 }
 
 // LittleOf compares the time average of requests in flight with the rate at which they ended times

@@ -41,16 +41,13 @@ func SpanFor(v experiment.Knobs) sim.Time {
 	return firstSpan
 }
 
-func (x *spans) Restart(now sim.Time, total Counts, length sim.Time) {
+func (x *spans) restart(now sim.Time, total Counts, length sim.Time) {
 	x.Closed, x.length, x.Next, x.before = x.Closed[:0], length, now+length, total
 	x.open.Reset()
 }
 
-// Tick closes the open span if now is its end.
-func (x *spans) Tick(now sim.Time, total Counts) {
-	if now < x.Next {
-		return
-	}
+// tick closes the open span, which ends now.
+func (x *spans) tick(now sim.Time, total Counts) {
 	n := len(x.Closed)
 	if n == cap(x.Closed) {
 		x.Closed = slices.Grow(x.Closed, 1)

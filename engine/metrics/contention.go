@@ -85,14 +85,67 @@ func (c *Contention) Abort(key uint64, backoff int64) {
 // Lost notes time of a transaction that a conflict took from it.
 func (c *Contention) Lost(ps int64) { c.LostPS += ps }
 
-// Hottest are the n records with the most conflicts that are surely their own, hottest first.
-func (c *Contention) Hottest(n int) []Hot {
-	all := slices.Clone(c.hot[:c.n])
+// Reset forgets everything and keeps the memory.
+func (c *Contention) Reset() { *c = Contention{} }
+
+// Conflicts are those of several sketches, as of the clients of each machine. The totals add up. A record that a full sketch does not
+// keep may have had as many conflicts there as the coldest that it keeps: so many more count for it, and may not be its own. So what is
+// said of a sketch holds of all together: every record with more than 1/HotCapacity of all conflicts is here.
+type Conflicts struct {
+	Conflicts, Aborts uint64
+	LostPS            int64
+
+	kept   []kept // of all sketches, one after the other
+	absent uint64 // what a record that all sketches lack counts for
+	all    []Hot
+}
+
+// kept is what a sketch keeps of a record, and what one that it lacks counts for.
+type kept struct {
+	*Hot
+	absent uint64
+}
+
+// Reset forgets everything and keeps the memory.
+func (c *Conflicts) Reset() { *c = Conflicts{kept: c.kept[:0], all: c.all[:0]} }
+
+// Add adds a sketch, which stays as it is until Hottest.
+func (c *Conflicts) Add(o *Contention) {
+	c.Conflicts, c.Aborts, c.LostPS = c.Conflicts+o.Conflicts, c.Aborts+o.Aborts, c.LostPS+o.LostPS
+	absent := uint64(0)
+	if o.n == HotCapacity {
+		absent = o.hot[0].Conflicts
+		for i := range o.hot {
+			absent = min(absent, o.hot[i].Conflicts)
+		}
+	}
+	c.absent += absent
+	for i := range o.n {
+		c.kept = append(c.kept, kept{&o.hot[i], absent})
+	}
+}
+
+// add adds what another sketch says of the record. Over may wrap until what all sketches that lack it say is added.
+func (h *Hot) add(o kept) {
+	h.Conflicts, h.Over, h.Aborts, h.WaitPS = h.Conflicts+o.Conflicts-o.absent, h.Over+o.Over-o.absent, h.Aborts+o.Aborts, h.WaitPS+o.WaitPS
+	for i, n := range o.ByType {
+		h.ByType[i] += n
+	}
+}
+
+// Hottest are the n records with the most conflicts that are surely their own, hottest first. It comes once, and what it returns is good
+// until Reset.
+func (c *Conflicts) Hottest(n int) []Hot {
+	slices.SortStableFunc(c.kept, func(a, b kept) int { return cmp.Compare(a.Key, b.Key) })
+	for i, h := range c.kept {
+		if i == 0 || c.kept[i-1].Key != h.Key {
+			c.all = append(c.all, Hot{Key: h.Key, Conflicts: c.absent, Over: c.absent})
+		}
+		c.all[len(c.all)-1].add(h)
+	}
+	all := c.all
 	slices.SortFunc(all, func(a, b Hot) int {
 		return cmp.Or(cmp.Compare(b.Conflicts-b.Over, a.Conflicts-a.Over), cmp.Compare(b.Aborts, a.Aborts), cmp.Compare(a.Key, b.Key))
 	})
 	return all[:min(n, len(all))]
 }
-
-// Reset forgets everything and keeps the memory.
-func (c *Contention) Reset() { *c = Contention{} }

@@ -267,10 +267,12 @@ func (db *DB) Restamped() {
 		return
 	}
 	db.staleness.Forget()
-	for _, cl := range db.clients {
-		if cl != nil && cl.tx.guarantees != nil {
-			cl.tx.session = timestamp.Session{}
-			cl.tx.guarantees.Forget()
+	for _, p := range db.own.All() {
+		for _, cl := range p.clients {
+			if cl.tx.guarantees != nil {
+				cl.tx.session = timestamp.Session{}
+				cl.tx.guarantees.Forget()
+			}
 		}
 	}
 	db.book.Restamp()
@@ -325,7 +327,7 @@ func (tx *Tx) measure() {
 		}
 		age := s.Read(&x, a.Table.ID, a.Table.Name, a.Key, a.Version)
 		if f := tx.db.opt.OnSnapshotRead; f != nil {
-			f(r2.Time(age))
+			f(tx.c.Machine(), r2.Time(age))
 		}
 	}
 }

@@ -81,10 +81,12 @@ func (db *DB) Client(c *r2.Co) *Client {
 		}
 	}
 	cl.tx.ahead()
-	for int(c.ID()) >= len(db.clients) {
-		db.clients = append(db.clients, nil)
+	own := db.own.Of(c.Machine())
+	if i := slices.IndexFunc(own.clients, func(o *Client) bool { return o.c.ID() == c.ID() }); i >= 0 {
+		own.clients[i] = cl // of a coroutine that began anew behind a crash
+	} else {
+		own.clients = append(own.clients, cl)
 	}
-	db.clients[c.ID()] = cl
 	return cl
 }
 
@@ -117,7 +119,7 @@ func (cl *Client) run(typ uint8, readOnly bool, fresh timestamp.Freshness, body 
 			db.cl.Fail(fmt.Errorf("txn: a snapshot of type %d was aborted: no other transaction can be in its way", typ))
 		}
 		if f := db.opt.OnAbort; f != nil {
-			f(typ)
+			f(cl.c.Machine(), typ)
 		}
 		if tx.attempts == tx.common.MaxAttempts {
 			err = fmt.Errorf("transaction of type %d aborted %d times: given up", typ, tx.attempts)
@@ -132,7 +134,7 @@ func (cl *Client) run(typ uint8, readOnly bool, fresh timestamp.Freshness, body 
 		tx.critical()
 		tx.report(err)
 	}
-	db.inFlight--
+	db.own.Of(cl.c.Machine()).inFlight--
 	tx.open = false
 	return err
 }
@@ -148,7 +150,7 @@ func (tx *Tx) start() {
 	c.TakeTrips(x.trips)
 	tx.begun = c.Now()
 	tx.chooseSession()
-	tx.db.inFlight++
+	tx.db.own.Of(tx.c.Machine()).inFlight++
 	tx.open = true
 	if f := tx.db.opt.OnBegin; f != nil {
 		f(tx.c.Machine(), tx.c.Thread(), tx.begun)

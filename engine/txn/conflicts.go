@@ -7,16 +7,16 @@ import (
 
 // Conflicts takes in what happens when transactions meet at a record: one finds it locked, or
 // finds another version than it has read. It is told at conflicts only and must have no effect on
-// the run. Records are named as in the history (audit.Key), times are in picoseconds.
+// the run. Records are named as in the history (audit.Key), times are in picoseconds. machine is the one on which the transaction runs.
 type Conflicts interface {
 	// Conflict is one at a record, of a transaction of a type. wait is how long the
 	// transaction pauses before it looks at the record again.
-	Conflict(record uint64, typ uint8, wait int64)
+	Conflict(machine int, record uint64, typ uint8, wait int64)
 	// Abort is an attempt that ends because of a record, and the back-off behind it.
-	Abort(record uint64, backoff int64)
+	Abort(machine int, record uint64, backoff int64)
 	// Lost is time that conflicts take from a transaction: pauses before a locked record
 	// is read again, attempts that abort, and back-off.
-	Lost(ps int64)
+	Lost(machine int, ps int64)
 }
 
 // Met notes that the transaction has met another one at a record. wait is how long it pauses before
@@ -27,7 +27,7 @@ func (tx *Tx) Met(a *Access, wait r2.Time) {
 		tx.culprit, tx.blamed = key, true
 	}
 	if x := tx.db.opt.Conflicts; x != nil {
-		x.Conflict(key, tx.typ, wait)
+		x.Conflict(tx.c.Machine(), key, tx.typ, wait)
 	}
 }
 
@@ -35,7 +35,7 @@ func (tx *Tx) Met(a *Access, wait r2.Time) {
 func (tx *Tx) Paused(pause r2.Time) {
 	tx.waited += pause
 	if x := tx.db.opt.Conflicts; x != nil && pause > 0 {
-		x.Lost(pause)
+		x.Lost(tx.c.Machine(), pause)
 	}
 }
 
@@ -46,8 +46,8 @@ func (tx *Tx) aborted(backoff r2.Time) {
 	if x == nil {
 		return
 	}
-	x.Lost(tx.c.Now() - tx.since - tx.waited)
+	x.Lost(tx.c.Machine(), tx.c.Now()-tx.since-tx.waited)
 	if tx.blamed {
-		x.Abort(tx.culprit, backoff)
+		x.Abort(tx.c.Machine(), tx.culprit, backoff)
 	}
 }

@@ -1,13 +1,16 @@
 package txn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"drtmx/engine/membership"
 	"drtmx/engine/metrics"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
@@ -85,11 +88,11 @@ type Options struct {
 	OnBegin func(machine, thread int, at r2.Time)
 	OnDone  func(machine, thread int, o *Outcome)
 	// OnSnapshotRead is called for each record that a snapshot has read, with how old what it read was.
-	OnSnapshotRead func(staleness r2.Time)
+	OnSnapshotRead func(machine int, staleness r2.Time)
 	// OnAbort is called when a conflict has ended an attempt of a transaction of
 	// that type, before the next attempt begins: a request may take longer than
 	// the interval at which attempts are counted.
-	OnAbort func(typ uint8)
+	OnAbort func(machine int, typ uint8)
 }
 
 // DB is a partitioned, replicated database over a cluster.
@@ -104,8 +107,7 @@ type DB struct {
 	order    []*Table
 	caches   store.Caches // nil: none was asked for yet
 
-	scratch []scratch // by machine
-	held    int       // thousandths, see Tx.Hold
+	held int // thousandths, see Tx.Hold
 
 	staleness *audit.Staleness   // nil: there are no snapshots
 	indexes   store.DatedIndexes // nil: likewise, or of no indexes
@@ -113,8 +115,13 @@ type DB struct {
 	book audit.Book
 	row  [record.MaxHeaderBytes + record.MaxValueBytes]byte // of an oracle
 
-	// Oracles and counters, free of time.
-	clients  []*Client // by coroutine, nil where there is none
+	own owned.Each[part]
+}
+
+// part is what a machine's transactions count and share, free of time.
+type part struct {
+	scratch  scratch
+	clients  []*Client // of its coroutines, in the order in which they began
 	inFlight int       // transactions between begin and end
 	locks    Locks
 }
@@ -142,11 +149,11 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	if o.Store == nil {
 		return nil, errors.New("store is nil: say what makes the tables, such as kv.Kind")
 	}
-	db := &DB{cl: cl, opt: o, servers: servers, log: replication.Single{}, scratch: make([]scratch, cl.Machines()), book: audit.OpenBook(o.Recorder, cl.Machines()), held: o.Scale.Of(CostHeld, asLong)}
-	for m := range db.scratch {
-		db.scratch[m] = scratch{NewOutcome(), metrics.NewBreakdown(), metrics.ForPhases[uint32]()}
-	}
-	cl.OnSpoil(func(m int) { db.scratch[m].out.clear() })
+	db := &DB{cl: cl, opt: o, servers: servers, log: replication.Single{}, book: audit.OpenBook(o.Recorder, cl.Machines()), held: o.Scale.Of(CostHeld, asLong)}
+	db.own = owned.New(cl.Machines(), func(int) part {
+		return part{scratch: scratch{NewOutcome(), metrics.NewBreakdown(), metrics.ForPhases[uint32]()}}
+	})
+	cl.OnSpoil(func(m int) { db.own.Of(m).scratch.out.clear() })
 	protocol, err := o.Config.Open(db)
 	if err != nil {
 		return nil, err
@@ -301,7 +308,11 @@ func (db *DB) Resume() { db.cl.OpenGate() }
 // reclaimed. Passive WRITEs may still be on their way when it is 0; they need
 // no coroutine and land within microseconds.
 func (db *DB) InFlight() int {
-	return db.inFlight + db.protocol.Unserved() + db.log.Unreclaimed()
+	sum := 0
+	for _, p := range db.own.All() {
+		sum += p.inFlight
+	}
+	return sum + db.protocol.Unserved() + db.log.Unreclaimed()
 }
 
 // Pending is a transaction that has begun and not ended.
@@ -314,12 +325,18 @@ type Pending struct {
 
 // Pending lists the transactions that have begun and not ended, by coroutine.
 func (db *DB) Pending() []Pending {
-	var list []Pending
-	for _, cl := range db.clients {
-		if cl != nil && cl.tx.open {
-			tx := &cl.tx
-			list = append(list, Pending{tx.c.Machine(), tx.c.Thread(), tx.typ, tx.phase, tx.attempts})
+	var open []*Tx
+	for _, p := range db.own.All() {
+		for _, cl := range p.clients {
+			if cl.tx.open {
+				open = append(open, &cl.tx)
+			}
 		}
+	}
+	slices.SortFunc(open, func(a, b *Tx) int { return cmp.Compare(a.c.ID(), b.c.ID()) })
+	var list []Pending
+	for _, tx := range open {
+		list = append(list, Pending{tx.c.Machine(), tx.c.Thread(), tx.typ, tx.phase, tx.attempts})
 	}
 	return list
 }
@@ -331,13 +348,19 @@ func (db *DB) Unserved() (commits, logs int) {
 }
 
 // Locks are those tried so far.
-func (db *DB) Locks() Locks { return db.locks }
+func (db *DB) Locks() (sum Locks) {
+	for _, p := range db.own.All() {
+		sum.All, sum.Local = sum.All+p.locks.All, sum.Local+p.locks.Local
+	}
+	return sum
+}
 
-// Locking counts an attempt to take the lock of a record.
-func (db *DB) Locking(local bool) {
-	db.locks.All++
+// Locking counts an attempt to take the lock of a record, for a transaction on a machine.
+func (db *DB) Locking(machine int, local bool) {
+	n := &db.own.Of(machine).locks
+	n.All++
 	if local {
-		db.locks.Local++
+		n.Local++
 	}
 }
 

@@ -24,8 +24,9 @@ func (db *DB) Gauges(r *metrics.Readings) {
 			r.Add(cacheStale, float64(s.Stale), 0)
 		})
 	}
-	r.Add(locksTried, float64(db.locks.All), 0)
-	r.Add(locksLocal, float64(db.locks.Local), float64(db.locks.All))
+	n := db.Locks()
+	r.Add(locksTried, float64(n.All), 0)
+	r.Add(locksLocal, float64(n.Local), float64(n.All))
 	db.log.Gauges(r)
 	if p, ok := db.protocol.(metrics.Gauged); ok {
 		p.Gauges(r)

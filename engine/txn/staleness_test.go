@@ -8,6 +8,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/timestamp"
@@ -56,7 +57,7 @@ func newWatched(t interface {
 	if err := s.Run(r2.Time(sim.Millisecond)); err != nil || w.co == nil {
 		t.Fatal("no coroutine", err)
 	}
-	w.db = &DB{cl: cl, protocol: w.of, opt: Options{OnSnapshotRead: func(age r2.Time) { w.ages = append(w.ages, age) }}}
+	w.db = &DB{cl: cl, protocol: w.of, opt: Options{OnSnapshotRead: func(_ int, age r2.Time) { w.ages = append(w.ages, age) }}}
 	w.recorder = history.New(history.Options{Claim: history.Serializable})
 	w.db.book = audit.OpenBook(w.recorder, 2)
 	w.tables = []*Table{{ID: 0, Name: "accounts"}, {ID: 1, Name: "items"}}
@@ -187,9 +188,9 @@ func TestSessionGuarantees(t *testing.T) {
 			w.read(tx, timestamp.BySession, []uint64{9, 3}, 5, 2, 2000)
 		}, ""},
 		{"in another scheme", func(w *watched, tx *Tx) {
-			w.db.clients = []*Client{nil, {}}
-			w.db.clients[1].tx = *tx
-			tx = &w.db.clients[1].tx
+			of := &Client{tx: *tx}
+			w.db.own = owned.New(1, func(int) part { return part{clients: []*Client{of}} })
+			tx = &of.tx
 			w.read(tx, timestamp.Strict, []uint64{9, 3}, 5, 2, 2000)
 			w.db.Restamped()
 			w.read(tx, timestamp.BySession, []uint64{1}, 4, 2, 2000)
@@ -221,7 +222,7 @@ func TestSessionGuarantees(t *testing.T) {
 // Once its memory is there, watching snapshots allocates nothing.
 func TestStalenessAllocatesNothing(t *testing.T) {
 	w := newWatched(t, 1<<40)
-	w.db.opt.OnSnapshotRead = func(r2.Time) {}
+	w.db.opt.OnSnapshotRead = func(int, r2.Time) {}
 	tx := w.client()
 	out, point := make([]byte, 8), []uint64{1}
 	set := []*Access{{Table: w.tables[0], State: Fetched, Out: out}}

@@ -99,7 +99,7 @@ func (tx *Tx) Rand() *r2.Rand { return tx.c.Rand() }
 // Co is the coroutine it runs on.
 func (tx *Tx) Co() *r2.Co { return tx.c }
 
-func (tx *Tx) scratch() *scratch { return &tx.db.scratch[tx.c.Machine()] }
+func (tx *Tx) scratch() *scratch { return &tx.db.own.Of(tx.c.Machine()).scratch }
 
 // Attempt counts from 1.
 func (tx *Tx) Attempt() int { return tx.attempts }

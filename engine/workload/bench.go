@@ -37,8 +37,8 @@ type Env struct {
 
 	OnBegin        func(machine, thread int, at r2.Time)
 	OnDone         func(machine, thread int, o *txn.Outcome)
-	OnAbort        func(typ uint8)         // see txn.Options
-	OnSnapshotRead func(staleness r2.Time) // likewise
+	OnAbort        func(machine int, typ uint8)         // see txn.Options
+	OnSnapshotRead func(machine int, staleness r2.Time) // likewise
 }
 
 // Machines says what they are there for.

@@ -105,7 +105,7 @@ func (s *session) begin(a *access) {
 	s.C.Compute(s.p.Program.GrowingRecord)
 	if a.want = s.wants(a); a.want != none {
 		a.Table.Audit.Touch(a.Key) // its lock may be left behind
-		s.p.DB.Locking(s.isLocal(a))
+		s.p.DB.Locking(s.C.Machine(), s.isLocal(a))
 	}
 	switch {
 	case a.Key > coordinator.LockKey:

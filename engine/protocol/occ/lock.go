@@ -20,7 +20,7 @@ func (s *session) lock() error {
 	s.C.Compute(s.p.Program.Lock + s.p.Program.LockRecord*s.Tx.Writes())
 	for _, a := range s.Set {
 		if toLock(a) {
-			s.p.DB.Locking(int(a.Machine) == s.C.Machine()) // the Auto rule asks
+			s.p.DB.Locking(s.C.Machine(), int(a.Machine) == s.C.Machine()) // the Auto rule asks
 		}
 	}
 	var err error

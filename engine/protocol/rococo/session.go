@@ -154,7 +154,7 @@ func (s *session) start(list []asked, m int) error {
 			continue
 		}
 		if x.op.Changes() {
-			s.p.DB.Locking(m == s.C.Machine())
+			s.p.DB.Locking(s.C.Machine(), m == s.C.Machine())
 		}
 		req = wire.Add64(wire.Add64(req, item(x.table.ID, x.key)), uint64(x.op.Number())|uint64(len(x.input))<<16)
 		req = wire.AddPadded(req, x.input)

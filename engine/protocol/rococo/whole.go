@@ -190,7 +190,7 @@ func (s *server) write(c *r2.Co, n *node, a *access) error {
 		return nil
 	}
 	t.Audit.Touch(a.Key)
-	s.p.DB.Locking(true)
+	s.p.DB.Locking(c.Machine(), true)
 	switch {
 	case a.NewRow:
 		return s.insertRecord(c, n, a)

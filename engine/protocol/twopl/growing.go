@@ -56,7 +56,7 @@ func (s *session) begin(a *access) {
 	s.C.Compute(s.p.Program.GrowingRecord)
 	if a.want = s.wants(a); a.want != none {
 		a.Table.Audit.Touch(a.Key) // its lock may be left behind
-		s.p.DB.Locking(int(a.Machine) == s.C.Machine())
+		s.p.DB.Locking(s.C.Machine(), int(a.Machine) == s.C.Machine())
 	}
 	if a.Key > coordinator.LockKey {
 		s.Tx.Lacks(&a.Access.Access, 0)

@@ -164,7 +164,7 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 	err = b.bench.Open(workload.Env{
 		Cluster: b.Cluster, Members: members, Txn: o.Txn, Store: o.Store, Schemes: o.schemes(), Recorder: b.rec, Log: replication.Choice{Kind: redo.Kind, Bytes: o.RingBytes, Check: o.Mode == history.Full},
 		Indexes: func() (store.Indexes, error) { return o.Indexes(b.Cluster), nil },
-		OnDone:  b.done, OnAbort: func(uint8) { b.Aborts++ },
+		OnDone:  b.done, OnAbort: func(int, uint8) { b.Aborts++ },
 	})
 	if err != nil {
 		return err
