@@ -71,6 +71,7 @@ type node struct {
 
 	pieces  []piece  // on this server, in the order in which they started
 	mem     []byte   // their inputs and outputs
+	effects effects  // of them
 	waiters []*r2.Co // until its status changes
 
 	// Of the last plan that it was in.
@@ -173,7 +174,7 @@ func (g *graph) retire(n *node) {
 	}
 	gone := g.nodes[g.old[g.oldest]]
 	delete(g.nodes, gone.id)
-	*gone = node{edges: gone.edges[:0], pieces: gone.pieces[:0], mem: gone.mem[:0], waiters: gone.waiters[:0], round: gone.round}
+	*gone = node{edges: gone.edges[:0], pieces: gone.pieces[:0], mem: gone.mem[:0], effects: gone.effects[:0], waiters: gone.waiters[:0], round: gone.round}
 	g.free = append(g.free, gone)
 	g.old[g.oldest] = n.id
 	g.oldest = (g.oldest + 1) % len(g.old)

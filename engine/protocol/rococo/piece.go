@@ -50,7 +50,7 @@ func (s *server) perform(c *r2.Co, n *node, x *piece) error {
 	case s.p.MV != nil && !t.Constant && s.p.MV.RaisesReads():
 		s.p.MV.Raise(c, loc.Addr, n.stamp)
 	}
-	s.p.ran(n.id, ran)
+	n.effects.add(c.Now(), &ran) // measured: for the history, which has the effects of all servers in their order
 	return nil
 }
 
@@ -90,7 +90,8 @@ func (s *server) insert(c *r2.Co, n *node, x *piece) error {
 	s.compute(x, value)
 	s.put(c, n, t, x.key, b.loc, b.seq, value)
 	s.born(c, &b)
-	s.p.ran(n.id, txn.PieceEffect{Table: t, Key: x.key, Version: b.before, Next: b.next(b.before), Inserted: true, Value: value})
+	ran := txn.PieceEffect{Table: t, Key: x.key, Version: b.before, Next: b.next(b.before), Inserted: true, Value: value}
+	n.effects.add(c.Now(), &ran) // measured: as in perform
 	return nil
 }
 

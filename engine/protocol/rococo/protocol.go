@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/coordinator"
 	"drtmx/engine/history"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/txn"
@@ -19,7 +20,9 @@ type protocol struct {
 	servers []*server
 	rpc     rpcs
 
-	sessions map[txnID]*session // of transactions that run: for the history, and for what servers run whole. Lookups only
+	// Of each machine, by thread and coroutine: sessions that have a server run a whole body. The session is the server's from the request
+	// to the reply, in between its own machine does not look at it.
+	whole owned.Each[[][]*session]
 }
 
 // rpcs are the numbers of the requests.
@@ -34,7 +37,8 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	if c.Timestamps.Versions() {
 		header = record.Versioned
 	}
-	p := &protocol{Protocol: coordinator.Open(db, header), sessions: map[txnID]*session{}}
+	p := &protocol{Protocol: coordinator.Open(db, header)}
+	p.whole = owned.New(cl.Machines(), func(m int) [][]*session { return make([][]*session, cl.Threads(m)) })
 	var err error
 	if p.Configured, err = coordinator.Configure(c, p.fill); err != nil {
 		return nil, err
@@ -60,7 +64,10 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	p.rpc.commit = cl.HandleWaiting("rococo.commit", p.handler((*server).serveCommit))
 	p.rpc.ask = cl.HandleWaiting("rococo.ask", p.handler((*server).serveAsk))
 	p.rpc.read = cl.HandleWaiting("rococo.read", p.handler((*server).serveRead))
-	p.rpc.whole = cl.HandleWaiting("rococo.whole", p.handler((*server).serveWhole))
+	p.rpc.whole = cl.HandleWaiting("rococo.whole", func(c *r2.Co, from r2.Peer, _, rep []byte) int {
+		x := (*p.whole.Of(from.Machine))[from.Thread][from.Coroutine] // handed over: see whole
+		return p.servers[c.Machine()].serveWhole(c, x, rep)
+	})
 	return p, nil
 }
 
@@ -79,13 +86,6 @@ func (p *protocol) headBytes() int {
 
 // anomaly is one that the protocol sees by itself.
 func anomaly(kind, text string) history.Anomaly { return history.Anomaly{Kind: kind, Text: text} }
-
-// ran tells the history what a piece has done.
-func (p *protocol) ran(id txnID, x txn.PieceEffect) {
-	if s := p.sessions[id]; s != nil {
-		s.Tx.AddPieceEffect(x)
-	}
-}
 
 // fill checks a configuration and fills it in.
 func (p *protocol) fill(c Config) (*Config, error) {
@@ -112,7 +112,13 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	if c.ID() >= mostCoroutines {
 		p.Cl.Fail(fmt.Errorf("rococo: coroutine %d of the cluster: transactions' numbers name %d", c.ID(), mostCoroutines))
 	}
-	return &session{Session: coordinator.OpenSession[access](&p.Protocol, tx), Stamped: coordinator.OpenStamped(&p.Host, tx), p: p}
+	s := &session{Session: coordinator.OpenSession[access](&p.Protocol, tx), Stamped: coordinator.OpenStamped(&p.Host, tx), p: p}
+	of := &(*p.whole.Of(c.Machine()))[c.Thread()]
+	for len(*of) <= c.Index() {
+		*of = append(*of, nil)
+	}
+	(*of)[c.Index()] = s
+	return s
 }
 
 // Locked is never: records have no locks.

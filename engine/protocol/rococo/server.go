@@ -147,6 +147,7 @@ func (s *server) serveCommit(c *r2.Co, req, rep []byte) int {
 	n.complete(edgesOf(req[s.p.headBytes():], nil))
 	s.wake(c, n)
 	s.execute(c, n)
+	n.effects.annotate(c)
 	at := 0
 	if s.p.MV != nil {
 		wire.Put64(rep, n.stamp)

@@ -29,6 +29,7 @@ type session struct {
 	stamp     uint64 // that servers have found
 	immediate bool   // there was an immediate piece
 	whole     wholeBody
+	written   []byte // by a piece, for the history
 
 	// Of a read-only transaction, see readonly.go.
 	last  []stamped // of the round before
@@ -57,6 +58,9 @@ type call struct {
 	server  int
 	rep     *r2.Reply
 	missing int // edges of a start for which the reply had no room
+
+	effectAt uint64 // the next effect beside the reply
+	has      bool   // one
 }
 
 // Begin begins an attempt.
@@ -121,7 +125,6 @@ func (s *session) Step() error {
 	if s.started == 0 {
 		s.count++
 		s.id = numberOf(s.C.ID(), s.count)
-		s.p.sessions[s.id] = s
 	}
 	s.Tx.Enter(txn.Execution, r2.Mode{Outstanding: true, Doorbell: true})
 	s.calls = s.calls[:0]
@@ -225,7 +228,6 @@ func (s *session) Commit() error {
 	if err == nil && len(s.pieces) > 0 {
 		err = s.commit()
 	}
-	delete(s.p.sessions, s.id)
 	if err == nil && s.p.MV != nil {
 		err = s.stampIt()
 	}
@@ -261,6 +263,7 @@ func (s *session) commit() error {
 	if err := s.callAll(s.p.rpc.commit, addEdges(req, list)); err != nil {
 		return err
 	}
+	s.effectsBeside()
 	for _, x := range s.calls {
 		b := x.rep.B
 		if s.p.MV != nil {
@@ -305,7 +308,6 @@ func (s *session) Abandon() {
 	if s.started == 0 {
 		return
 	}
-	delete(s.p.sessions, s.id)
 	why := "" // nothing failed in a body that returns an error of its own
 	if err := s.Tx.Failed(); err != nil {
 		why = " (" + err.Error() + ")"

@@ -35,7 +35,6 @@ func (s *session) Whole(m, inputBytes int, body func() error) error {
 	}
 	s.count++
 	s.id = numberOf(s.C.ID(), s.count)
-	s.p.sessions[s.id] = s
 	s.whole.body = body
 	s.Tx.Enter(txn.Execution, r2.Mode{})
 	req := wire.Add64(s.C.Request(), uint64(s.id))
@@ -45,16 +44,12 @@ func (s *session) Whole(m, inputBytes int, body func() error) error {
 		return s.Tx.Fail(err)
 	}
 	s.whole.ran = true
-	if s.whole.err != nil {
-		delete(s.p.sessions, s.id)
-	}
 	return s.whole.err
 }
 
-// serveWhole runs a body.
-func (s *server) serveWhole(c *r2.Co, req, rep []byte) int {
+// serveWhole runs the body of a session.
+func (s *server) serveWhole(c *r2.Co, x *session, rep []byte) int {
 	c.Compute(s.p.cost.request)
-	x := s.p.sessions[txnID(wire.Get64(req))]
 	x.whole.on = c
 	err := x.Tx.RunAt(c, func() error {
 		for {

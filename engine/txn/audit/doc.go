@@ -8,8 +8,7 @@
 // # Left out
 //
 // Which record a conflict was about, and which version a server has read for a snapshot, a server knows and its answer does not say: it
-// notes them beside the answer (engine/r2/beside), and the session that has asked takes the notes.
-//
-// rococo's servers add what a piece has done to the set of its transaction when the piece runs, and they run whole bodies, which are code
-// of the client's. Both find the session by the transaction's number.
+// notes them beside the answer (engine/r2/beside), and the session that has asked takes the notes. So do rococo's servers with what the
+// pieces of a transaction have done. They also run whole bodies, which are code of the client's: those have the session of their client from
+// the request to the reply.
 package audit

@@ -49,7 +49,7 @@ func (r *runner) deliver(tx *txn.Tx) error {
 		if v, err = tx.Update(OrderLine, b.lineKey(key, n)); err != nil {
 			return err
 		}
-		putI64(v[lDelivery:], r.now())
+		putI64(v[lDelivery:], dateOf(tx.Co()))
 		sum += int64(wire.Get32(v[lAmount:]))
 	}
 	if v, err = tx.Update(Customer, b.customerKey(r.d, c%b.customers)); err != nil {

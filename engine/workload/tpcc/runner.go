@@ -82,7 +82,9 @@ func (r *runner) Next() error {
 }
 
 // now is the date: microseconds of virtual time, never 0.
-func (r *runner) now() int64 { return loadDate + 1 + int64(r.client.Co().Now()/1_000_000) }
+func (r *runner) now() int64 { return dateOf(r.client.Co()) }
+
+func dateOf(c *r2.Co) int64 { return loadDate + 1 + int64(c.Now()/1_000_000) }
 
 // other draws a warehouse that is not the terminal's; the terminal's if there is
 // no other.
