@@ -403,6 +403,9 @@ func (d *driver) busy() int {
 
 // look asks the workload for what can be said while it runs.
 func (d *driver) look() {
+	if m, ok := d.bench.(workload.Merging); ok {
+		m.Merge(d.s.sim.Now())
+	}
 	if o, ok := d.bench.(workload.Online); ok && d.s.values.Text("check") != "off" {
 		d.online = o.CheckOnline()
 	}

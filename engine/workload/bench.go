@@ -160,6 +160,13 @@ type Online interface {
 	CheckOnline() []Invariant
 }
 
+// Merging workloads have machines write down what they see, and judge it together.
+type Merging interface {
+	// Merge takes in what machines have written down of before a time, at the end of each window and while none of them runs. Nothing of
+	// before it is written down afterwards. Check does the same with all that is left.
+	Merge(before r2.Time)
+}
+
 // OnKV workloads send their requests to an ordered key-value store.
 type OnKV interface{ KV() store.KV }
 

@@ -15,10 +15,14 @@
 package churn
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"drtmx/engine/history"
+	"drtmx/engine/owned"
+	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -68,10 +72,15 @@ type Churn struct {
 	opt     Options
 	db      *txn.DB
 	pairs   uint64
-	counts  []uint64 // by token: transactions that committed and wrote it
+	counts  workload.Tally // by token: transactions that committed and wrote it
+	clients owned.Each[clients]
+}
+
+// clients are those of a machine.
+type clients struct {
 	runners []*runner
 
-	// Of transactions that committed.
+	// Of their transactions that committed.
 	foreign string // the first record that did not say in which slot it is, or was torn
 	doubled string // the first pair that had two tokens
 }
@@ -90,7 +99,7 @@ func New(o Options) (*Churn, error) {
 	case o.ValueBytes < LeastBytes || o.ValueBytes%8 != 0:
 		return nil, fmt.Errorf("churn with records of %d bytes: a multiple of 8, at least %d", o.ValueBytes, LeastBytes)
 	}
-	w := &Churn{opt: o, pairs: o.Keys / 2, counts: make([]uint64, o.Keys/4)}
+	w := &Churn{opt: o, pairs: o.Keys / 2}
 	var err error
 	w.Transactions, err = workload.NewTransactions(Types)
 	return w, err
@@ -113,6 +122,8 @@ func (w *Churn) Open(env workload.Env) (err error) {
 	if w.db, err = env.OpenDB(txn.Costs{}); err != nil {
 		return err
 	}
+	w.counts.Open(env.Cluster.Machines(), w.tokens())
+	w.clients = owned.New[clients](env.Cluster.Machines(), nil)
 	_, err = w.db.AddTable(store.Spec{
 		ID: Table, Name: "slot", ValueBytes: w.opt.ValueBytes, AlignLong: true,
 		Init: func(key uint64, v []byte) { write(v, key, key, 0) }, Spare: w.tokens() + spare, Seed: w.opt.Seed,
@@ -167,6 +178,7 @@ func read(v []byte, slot uint64) (token, count uint64, whole bool) {
 
 // Check looks where every token is. Transactions that a user added may write anything: with them nothing is judged.
 func (w *Churn) Check() []workload.Invariant {
+	w.Merge(math.MaxInt64)
 	list := w.CheckOnline()
 	if list == nil {
 		return nil
@@ -184,8 +196,8 @@ func (w *Churn) Check() []workload.Invariant {
 			bad("%s has token %d, there are %d", where, token, w.tokens())
 		case at[token] != "":
 			bad("token %d is in %s and in %s", token, at[token], where)
-		case count != w.counts[token]:
-			bad("token %d in %s has count %d after %d writes", token, where, count, w.counts[token])
+		case count != w.counts.Of(token):
+			bad("token %d in %s has count %d after %d writes", token, where, count, w.counts.Of(token))
 		default:
 			at[token] = where
 		}
@@ -201,9 +213,11 @@ func (w *Churn) Check() []workload.Invariant {
 		}
 		found(token, count, fmt.Sprintf("slot %d", slot))
 	}
-	for i, r := range w.runners {
-		for _, t := range r.pocket {
-			found(t.token, t.count, fmt.Sprintf("the hands of client %d", i))
+	for m, x := range w.clients.All() {
+		for i, r := range x.runners {
+			for _, t := range r.pocket {
+				found(t.token, t.count, fmt.Sprintf("the hands of client %d of machine %d", i, m))
+			}
 		}
 	}
 	for token, where := range at {
@@ -214,13 +228,20 @@ func (w *Churn) Check() []workload.Invariant {
 	return append(list, inv)
 }
 
+// Merge adds up what machines have counted.
+func (w *Churn) Merge(r2.Time) { w.counts.Sum() }
+
 // CheckOnline has what committed transactions saw by now.
 func (w *Churn) CheckOnline() []workload.Invariant {
 	if w.Added() {
 		return nil
 	}
+	foreign, doubled := "", ""
+	for _, x := range w.clients.All() {
+		foreign, doubled = cmp.Or(foreign, x.foreign), cmp.Or(doubled, x.doubled)
+	}
 	return []workload.Invariant{
-		{Name: "churn.whole", OK: w.foreign == "", Rule: "no transaction that committed saw the record of another slot, or parts of two versions", Text: w.foreign},
-		{Name: "churn.pairs", Needs: history.Serializable, OK: w.doubled == "", Rule: "no transaction that committed saw two tokens in a pair", Text: w.doubled},
+		{Name: "churn.whole", OK: foreign == "", Rule: "no transaction that committed saw the record of another slot, or parts of two versions", Text: foreign},
+		{Name: "churn.pairs", Needs: history.Serializable, OK: doubled == "", Rule: "no transaction that committed saw two tokens in a pair", Text: doubled},
 	}
 }

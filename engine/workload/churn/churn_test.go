@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/protocol/occ"
+	"drtmx/engine/r2"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -44,14 +45,14 @@ func TestCorrect(t *testing.T) {
 func TestInvariants(t *testing.T) {
 	for _, x := range []struct {
 		name string
-		harm func(w *Churn)
+		harm func(w *Churn, c *r2.Co)
 		want string
 	}{
-		{"nothing", func(*Churn) {}, ""},
-		{"a lost update", func(w *Churn) { w.counts[2]++ }, "churn.tokens: token 2 in"},
-		{"a lost row", func(w *Churn) { w.counts = append(w.counts, 0); w.pairs += 2 }, "churn.tokens: token"},
-		{"a row of another slot", func(w *Churn) { w.foreign = "slot 3" }, "churn.whole: slot 3"},
-		{"two tokens", func(w *Churn) { w.doubled = "pair 1" }, "churn.pairs: pair 1"},
+		{"nothing", func(*Churn, *r2.Co) {}, ""},
+		{"a lost update", func(w *Churn, c *r2.Co) { w.counts.Add(c, 2) }, "churn.tokens: token 2 in"},
+		{"a lost row", func(w *Churn, _ *r2.Co) { w.pairs += 2 }, "churn.tokens: token"},
+		{"a row of another slot", func(w *Churn, _ *r2.Co) { w.clients.Of(1).foreign = "slot 3" }, "churn.whole: slot 3"},
+		{"two tokens", func(w *Churn, _ *r2.Co) { w.clients.Of(1).doubled = "pair 1" }, "churn.pairs: pair 1"},
 	} {
 		w, err := New(Options{Keys: 40})
 		if err != nil {
@@ -62,7 +63,7 @@ func TestInvariants(t *testing.T) {
 		if bad := b.Verdict(); len(bad) > 0 {
 			t.Fatal(bad)
 		}
-		x.harm(w)
+		x.harm(w, b.Cluster.Spawn(1, 0, func(*r2.Co) {}))
 		got := ""
 		for _, inv := range w.Check() {
 			if !inv.OK {

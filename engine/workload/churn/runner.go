@@ -1,6 +1,7 @@
 package churn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -42,7 +43,8 @@ type held struct{ token, count uint64 }
 func (w *Churn) Runner(c *r2.Co) workload.Runner {
 	r := &runner{w: w, client: w.db.Client(c)}
 	r.bodies = []func(tx *txn.Tx) error{move: r.move, remove: r.removeToken, put: r.put, count: r.count, look: r.look, lookOne: r.lookOne}
-	w.runners = append(w.runners, r)
+	of := w.clients.Of(c.Machine())
+	of.runners = append(of.runners, r)
 	return r
 }
 
@@ -75,13 +77,9 @@ func (r *runner) Next() error {
 
 // judge takes in a transaction that has committed.
 func (r *runner) judge() {
-	w := r.w
-	if r.broken != "" && w.foreign == "" {
-		w.foreign = r.broken
-	}
-	if r.double != "" && w.doubled == "" {
-		w.doubled = r.double
-	}
+	w, c := r.w, r.client.Co()
+	of := w.clients.Of(c.Machine())
+	of.foreign, of.doubled = cmp.Or(of.foreign, r.broken), cmp.Or(of.doubled, r.double)
 	if !r.wrote {
 		return
 	}
@@ -89,8 +87,8 @@ func (r *runner) judge() {
 		r.pocket = append(r.pocket, r.hand)
 		return
 	}
-	if r.hand.token < uint64(len(w.counts)) {
-		w.counts[r.hand.token]++
+	if r.hand.token < w.tokens() {
+		w.counts.Add(c, r.hand.token)
 	}
 	if r.typ == put {
 		r.pocket = r.pocket[:len(r.pocket)-1]

@@ -16,8 +16,10 @@ package registers
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"drtmx/engine/history"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
@@ -72,9 +74,8 @@ type Registers struct {
 	db      *txn.DB
 	servers uint64
 	popular workload.Popularity
-	writes  []uint64 // by key: transactions that committed and wrote it
-	torn    uint64   // values with parts of two versions, in transactions that committed
-	stale   string   // the first read of a value that was overwritten before
+	fresh   workload.Fresh
+	torn    owned.Each[uint64] // values with parts of two versions, in transactions that committed
 }
 
 // New checks the options.
@@ -91,7 +92,7 @@ func New(o Options) (*Registers, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &Registers{opt: o, writes: make([]uint64, o.Keys)}
+	w := &Registers{opt: o}
 	var err error
 	if w.popular, err = workload.NewPopularity(o.Keys, o.Theta); err != nil {
 		return nil, err
@@ -146,6 +147,8 @@ func (w *Registers) Open(env workload.Env) (err error) {
 		return err
 	}
 	w.servers = uint64(env.ServerCount())
+	w.fresh.Open(env.Cluster.Machines(), "register", w.opt.Keys)
+	w.torn = owned.New[uint64](env.Cluster.Machines(), nil)
 	_, err = w.db.AddTable(store.Spec{
 		ID: Table, Name: "register", ValueBytes: w.opt.ValueBytes, AlignLong: true,
 		Init: func(uint64, []byte) {}, Fixed: true, Seed: w.opt.Seed,
@@ -217,6 +220,7 @@ func (w *Registers) draw(r *r2.Rand, machine uint64) uint64 {
 // Check looks at what committed transactions saw, and at rest at every register that was
 // written. Transactions that a user added may write anything: with them nothing is judged.
 func (w *Registers) Check() []workload.Invariant {
+	w.Merge(math.MaxInt64)
 	list := w.CheckOnline()
 	if list == nil {
 		return nil
@@ -226,23 +230,27 @@ func (w *Registers) Check() []workload.Invariant {
 	w.db.EachTouched(Table, func(key uint64) {
 		w.db.Value(Table, key, value)
 		for v := value; len(v) > 0 && inv.OK; v = v[8:] {
-			if n := binary.LittleEndian.Uint64(v); n != w.writes[key] {
-				inv.OK, inv.Text = false, fmt.Sprintf("register %d has the value %d after %d writes", key, n, w.writes[key])
+			if n := binary.LittleEndian.Uint64(v); n != w.fresh.Writes(key) {
+				inv.OK, inv.Text = false, fmt.Sprintf("register %d has the value %d after %d writes", key, n, w.fresh.Writes(key))
 			}
 		}
 	})
 	return append(list, inv)
 }
 
+// Merge judges what machines have written down.
+func (w *Registers) Merge(before r2.Time) { w.fresh.Look(before) }
+
 // CheckOnline has what committed transactions saw by now.
 func (w *Registers) CheckOnline() []workload.Invariant {
 	if w.Added() {
 		return nil
 	}
-	whole := workload.Invariant{Name: "registers.whole", OK: w.torn == 0, Rule: "no transaction that committed saw parts of two versions of a register"}
+	torn, stale := owned.Sum(&w.torn), w.fresh.Stale()
+	whole := workload.Invariant{Name: "registers.whole", OK: torn == 0, Rule: "no transaction that committed saw parts of two versions of a register"}
 	if !whole.OK {
-		whole.Text = fmt.Sprintf("%d committed transactions saw a torn value", w.torn)
+		whole.Text = fmt.Sprintf("%d committed transactions saw a torn value", torn)
 	}
-	fresh := workload.Invariant{Name: "registers.fresh", OK: w.stale == "", Rule: "no transaction that committed saw a value that was overwritten before it began", Text: w.stale}
+	fresh := workload.Invariant{Name: "registers.fresh", OK: stale == "", Rule: "no transaction that committed saw a value that was overwritten before it began", Text: stale}
 	return []workload.Invariant{whole, fresh}
 }

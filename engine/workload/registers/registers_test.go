@@ -2,13 +2,16 @@ package registers
 
 import (
 	"encoding/binary"
+	"math"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"drtmx/engine/history"
+	"drtmx/engine/owned"
 	"drtmx/engine/protocol/occ"
+	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
@@ -55,23 +58,29 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
+// committed has a coroutine say that it has committed a transaction which took a register, wrote it perhaps, and saw a value.
+func committed(w *Registers, c *r2.Co, key, saw uint64, wrote bool) {
+	w.fresh.Begin(c, []txn.Ref{{Table: Table, Key: key, Write: wrote}})
+	w.fresh.Commit(c, []uint64{saw}, false)
+}
+
 // TestInvariants: what writes a register otherwise is noticed, each by its own name.
 func TestInvariants(t *testing.T) {
 	for _, x := range []struct {
 		name string
-		harm func(w *Registers)
+		harm func(w *Registers, c *r2.Co)
 		want string
 	}{
-		{"nothing", func(*Registers) {}, ""},
-		{"a lost update", func(w *Registers) { w.writes[3]++ }, "registers.values: register 3 has the value"},
-		{"a torn value", func(w *Registers) { w.torn++ }, "registers.whole: 1 committed transactions"},
-		{"an old value", func(w *Registers) { w.stale = "register 7 had" }, "registers.fresh: register 7"},
+		{"nothing", func(*Registers, *r2.Co) {}, ""},
+		{"a lost update", func(w *Registers, c *r2.Co) { committed(w, c, 3, 1<<40, true) }, "registers.values: register 3 has the value"},
+		{"a torn value", func(w *Registers, _ *r2.Co) { *w.torn.Of(1)++ }, "registers.whole: 1 committed transactions"},
+		{"an old value", func(w *Registers, c *r2.Co) { committed(w, c, 7, 0, false) }, "registers.fresh: register 7 had the value 0"},
 	} {
 		b, w := bed(t, Options{Keys: 12, ValueBytes: 16}, 40, nil)
 		if bad := b.Verdict(); len(bad) > 0 {
 			t.Fatal(bad)
 		}
-		x.harm(w)
+		x.harm(w, b.Cluster.Spawn(1, 0, func(*r2.Co) {}))
 		got := ""
 		for _, inv := range w.Check() {
 			if !inv.OK {
@@ -89,17 +98,21 @@ func TestInvariants(t *testing.T) {
 func TestSees(t *testing.T) {
 	b, w := bed(t, Options{Keys: 12, ValueBytes: 16, Reads: 6, Writes: 6}, 1, nil)
 	row := make([]byte, 16+16)
+	c := b.Cluster.Spawn(1, 0, func(*r2.Co) {})
 	for key := range uint64(12) {
-		w.writes[key] = 5 // nobody has written them: their values are 0
+		for range 5 { // that they did not write: the values are 0
+			committed(w, c, key, 1<<40, true)
+		}
 	}
 	if err := b.Run(sim.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	if w.stale == "" || !strings.Contains(w.stale, "had the value 0, which was 5 when the transaction began") {
-		t.Errorf("stale: %q", w.stale)
+	w.Merge(math.MaxInt64)
+	if stale := w.fresh.Stale(); !strings.Contains(stale, "had the value 0, which was 5 when the transaction began") {
+		t.Errorf("stale: %q", stale)
 	}
-	if w.db.Row(Table, 3, row); w.torn != 0 {
-		t.Errorf("torn: %d, row %x", w.torn, row)
+	if w.db.Row(Table, 3, row); owned.Sum(&w.torn) != 0 {
+		t.Errorf("torn: %d, row %x", owned.Sum(&w.torn), row)
 	}
 	torn := 0
 	b2, w2 := bed(t, Options{Keys: 12, ValueBytes: 16, Reads: 6, Writes: 6}, 6, func(w *Registers) {
@@ -116,8 +129,8 @@ func TestSees(t *testing.T) {
 		}
 	})
 	b2.Verdict()
-	if torn == 0 || w2.torn == 0 {
-		t.Errorf("%d transactions tore a value, %d saw one", torn, w2.torn)
+	if saw := owned.Sum(&w2.torn); torn == 0 || saw == 0 {
+		t.Errorf("%d transactions tore a value, %d saw one", torn, saw)
 	}
 	if list := w2.Check(); list != nil {
 		t.Errorf("judged although a user's transactions write: %+v", list)

@@ -2,7 +2,6 @@ package registers
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
@@ -19,7 +18,6 @@ type runner struct {
 	refs    []txn.Ref // the registers, those to write at the end: announced as if they were only read
 	sets    []txn.Ref // as they are declared
 	writes  int       // how many of them
-	before  []uint64  // by register: writes that were committed when the transaction began
 	seen    []uint64  // by register: the value
 	torn    bool
 	outputs [][]byte // of pieces, by register
@@ -46,6 +44,7 @@ func (r *runner) Next() error {
 		n = 1
 	}
 	r.draw(rand, n)
+	w.fresh.Begin(r.client.Co(), r.sets)
 	r.outputs = r.outputs[:0]
 	if err := r.client.Run(uint8(typ), w.ReadOnly(typ), r.body); err != nil {
 		return workload.Done(err)
@@ -61,7 +60,7 @@ func (r *runner) Next() error {
 // all the time gives the next free ones.
 func (r *runner) draw(rand *r2.Rand, n int) {
 	w := r.w
-	r.refs, r.sets, r.before, r.seen = r.refs[:0], r.sets[:0], r.before[:0], r.seen[:0]
+	r.refs, r.sets, r.seen = r.refs[:0], r.sets[:0], r.seen[:0]
 	for len(r.refs) < n {
 		key := w.draw(rand, r.machine)
 		for r.has(key) {
@@ -69,7 +68,6 @@ func (r *runner) draw(rand *r2.Rand, n int) {
 		}
 		r.sets = append(r.sets, txn.Ref{Table: Table, Key: key, Write: len(r.refs) >= n-r.writes})
 		r.refs = append(r.refs, txn.Ref{Table: Table, Key: key})
-		r.before = append(r.before, w.writes[key])
 	}
 }
 
@@ -120,16 +118,9 @@ func (r *runner) run(tx *txn.Tx) error {
 
 // judge looks at what a transaction saw that has committed.
 func (r *runner) judge() {
-	w := r.w
+	c := r.client.Co()
 	if r.torn {
-		w.torn++
+		*r.w.torn.Of(c.Machine())++
 	}
-	for i, ref := range r.refs {
-		if r.seen[i] < r.before[i] && w.stale == "" && !r.client.MayLack() {
-			w.stale = fmt.Sprintf("register %d had the value %d, which was %d when the transaction began", ref.Key, r.seen[i], r.before[i])
-		}
-		if i >= len(r.refs)-r.writes {
-			w.writes[ref.Key]++
-		}
-	}
+	r.w.fresh.Commit(c, r.seen, r.client.MayLack())
 }

@@ -22,6 +22,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/history"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -49,10 +50,15 @@ type Script struct {
 	opt     Options
 	db      *txn.DB
 	table   store.Table
-	clients []int             // machines that have some
-	counts  map[uint64]uint64 // by key: transactions that committed and wrote it
-	torn    int               // values with parts of two versions, in transactions that committed
-	ended   int               // transactions
+	clients []int // machines that have some
+	outcome owned.Each[outcome]
+}
+
+// outcome is what a machine's clients have done.
+type outcome struct {
+	counts map[uint64]uint64 // by key: transactions that committed and wrote it
+	torn   int               // values with parts of two versions, in transactions that committed
+	ended  int               // transactions
 }
 
 // New checks the options.
@@ -70,7 +76,7 @@ func New(o Options) (*Script, error) {
 	if o.ValueBytes < 8 || o.ValueBytes%8 != 0 {
 		return nil, fmt.Errorf("script with records of %d bytes: a multiple of 8, at least 8", o.ValueBytes)
 	}
-	w := &Script{opt: o, counts: map[uint64]uint64{}}
+	w := &Script{opt: o}
 	for _, list := range clients {
 		w.list = append(w.list, list...)
 		w.ends = append(w.ends, len(w.list))
@@ -103,6 +109,7 @@ func (w *Script) Open(env workload.Env) (err error) {
 		return err
 	}
 	w.clients = env.Clients()
+	w.outcome = owned.New(env.Cluster.Machines(), func(int) outcome { return outcome{counts: map[uint64]uint64{}} })
 	spec := store.Spec{
 		ID: Table, Name: "record", ValueBytes: w.opt.ValueBytes, AlignLong: true,
 		Init: func(uint64, []byte) {}, Seed: w.opt.Seed,
@@ -115,7 +122,13 @@ func (w *Script) Open(env workload.Env) (err error) {
 }
 
 // Finished says that every client has run its transactions.
-func (w *Script) Finished() bool { return w.ended == len(w.list) }
+func (w *Script) Finished() bool {
+	ended := 0
+	for _, x := range w.outcome.All() {
+		ended += x.ended
+	}
+	return ended == len(w.list)
+}
 
 // Warm fills the location caches.
 func (w *Script) Warm(between workload.Between) error {
@@ -132,9 +145,16 @@ func (w *Script) CanShow() []string {
 
 // Check looks at every record that was written.
 func (w *Script) Check() []workload.Invariant {
-	whole := workload.Invariant{Name: "script.whole", OK: w.torn == 0, Rule: "no transaction that committed saw parts of two versions of a record"}
+	torn, counts := 0, map[uint64]uint64{}
+	for _, x := range w.outcome.All() {
+		torn += x.torn
+		for key, n := range x.counts { // order-free: sums
+			counts[key] += n
+		}
+	}
+	whole := workload.Invariant{Name: "script.whole", OK: torn == 0, Rule: "no transaction that committed saw parts of two versions of a record"}
 	if !whole.OK {
-		whole.Text = fmt.Sprintf("%d values were torn", w.torn)
+		whole.Text = fmt.Sprintf("%d values were torn", torn)
 	}
 	inv := workload.Invariant{Name: "script.values", OK: true, Rule: "each word of a record counts the committed transactions that wrote it"}
 	value := make([]byte, w.opt.ValueBytes)
@@ -144,8 +164,8 @@ func (w *Script) Check() []workload.Invariant {
 		}
 		w.db.Value(Table, key, value)
 		for v := value; len(v) > 0 && inv.OK; v = v[8:] {
-			if n := binary.LittleEndian.Uint64(v); n != w.counts[key] {
-				inv.OK, inv.Text = false, fmt.Sprintf("record %d has the value %d after %d writes", key, n, w.counts[key])
+			if n := binary.LittleEndian.Uint64(v); n != counts[key] {
+				inv.OK, inv.Text = false, fmt.Sprintf("record %d has the value %d after %d writes", key, n, counts[key])
 			}
 		}
 	})
@@ -215,17 +235,18 @@ func (r *runner) Next() error {
 	r.next++
 	r.steps, r.outputs = r.w.list[typ], r.outputs[:0]
 	err := r.client.Run(uint8(typ), r.steps.readOnly(), r.body)
-	if r.w.ended++; err != nil {
+	x := r.w.outcome.Of(r.client.Co().Machine())
+	if x.ended++; err != nil {
 		return workload.Done(err)
 	}
 	for _, out := range r.outputs {
 		r.torn = r.torn || out[0] != 0
 	}
 	for _, key := range r.wrote {
-		r.w.counts[key]++
+		x.counts[key]++
 	}
 	if r.torn {
-		r.w.torn++
+		x.torn++
 	}
 	return nil
 }

@@ -55,9 +55,9 @@ func TestInvariants(t *testing.T) {
 		want   string
 	}{
 		{"w0; r0", func(*Script) {}, ""},
-		{"w0; r0", func(w *Script) { w.counts[0]++ }, "script.values"},
-		{"w0; r0", func(w *Script) { w.torn++ }, "script.whole"},
-		{"w0; d0", func(w *Script) { w.counts[0]++ }, ""}, // it comes and goes
+		{"w0; r0", func(w *Script) { w.outcome.Of(1).counts[0]++ }, "script.values"},
+		{"w0; r0", func(w *Script) { w.outcome.Of(1).torn++ }, "script.whole"},
+		{"w0; d0", func(w *Script) { w.outcome.Of(1).counts[0]++ }, ""}, // it comes and goes
 	} {
 		b, w := bed(t, c.script)
 		if err := b.Run(sim.Millisecond); err != nil {

@@ -102,7 +102,7 @@ func (r *runner) next() error {
 		return workload.Done(err)
 	}
 	for i := range r.refs[:len(r.refs)-r.reads] {
-		w.writes[r.refs[i].Key]++
+		w.writes.Add(r.client.Co(), r.refs[i].Key)
 	}
 	return nil
 }

@@ -50,9 +50,9 @@ type Bench struct {
 	opt     Options
 	db      *txn.DB
 	servers uint64
-	threads []uint64 // by machine: those of clients on the machines before it
-	behind  int      // the machine behind the last that runs clients
-	writes  []uint64 // by key: committed transactions that wrote it
+	threads []uint64       // by machine: those of clients on the machines before it
+	behind  int            // the machine behind the last that runs clients
+	writes  workload.Tally // by key: committed transactions that wrote it
 }
 
 // New checks the options.
@@ -117,7 +117,7 @@ func (w *Bench) Open(env workload.Env) (err error) {
 	if w.opt.Load == Block {
 		w.opt.Keys = blockKeys(threads, w.servers, w.opt.Coroutines*w.opt.Tuples)
 	}
-	w.writes = make([]uint64, w.opt.Keys)
+	w.writes.Open(env.Cluster.Machines(), w.opt.Keys)
 	_, err = w.db.AddTable(store.Spec{
 		ID: Table, Name: "tuple", ValueBytes: w.opt.ValueBytes, Init: func(uint64, []byte) {}, Fixed: true, Seed: w.opt.Seed,
 	}, store.Stripes(env.ServerCount(), w.opt.Keys))
@@ -156,18 +156,22 @@ func (w *Bench) Set(name string, value any) error {
 	return nil
 }
 
+// Merge adds up what machines have counted.
+func (w *Bench) Merge(r2.Time) { w.writes.Sum() }
+
 // Check looks at every record that was written. With transactions of a user's nothing is judged.
 func (w *Bench) Check() []workload.Invariant {
 	if w.Added() || w.opt.Load == Spin || w.opt.Load == Read {
 		return nil
 	}
+	w.writes.Sum()
 	inv := workload.Invariant{Name: "tuples.values", OK: true, Rule: "each word of a record counts the committed transactions that wrote it"}
 	value := make([]byte, w.opt.ValueBytes)
 	w.db.EachTouched(Table, func(key uint64) {
 		w.db.Value(Table, key, value)
 		for v := value; len(v) > 0 && inv.OK; v = v[8:] {
-			if n := binary.LittleEndian.Uint64(v); n != w.writes[key] {
-				inv.OK, inv.Text = false, fmt.Sprintf("record %d has the value %d after %d writes", key, n, w.writes[key])
+			if n := binary.LittleEndian.Uint64(v); n != w.writes.Of(key) {
+				inv.OK, inv.Text = false, fmt.Sprintf("record %d has the value %d after %d writes", key, n, w.writes.Of(key))
 			}
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/protocol/occ"
+	"drtmx/engine/r2"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -42,7 +43,7 @@ func TestInvariant(t *testing.T) {
 	if bad := b.Verdict(); len(bad) > 0 {
 		t.Fatal(bad)
 	}
-	w.writes[3]++
+	w.writes.Add(b.Cluster.Spawn(1, 0, func(*r2.Co) {}), 3)
 	if inv := w.Check(); inv[0].OK || !strings.Contains(inv[0].Text, "record 3 has the value") {
 		t.Errorf("a lost update: %+v", inv)
 	}

@@ -1,8 +1,6 @@
 package ycsb
 
 import (
-	"fmt"
-
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -19,7 +17,6 @@ type runner struct {
 
 	refs   []txn.Ref // of the operations, in their order
 	update []bool    // by operation: it updates its record
-	before []uint64  // by operation: updates of its record that were committed when the transaction began
 	seen   []uint64  // by operation: the value
 	torn   bool
 	wrong  bool
@@ -35,7 +32,7 @@ func (w *YCSB) Runner(c *r2.Co) workload.Runner {
 func newRunner(w *YCSB, machine uint64) *runner {
 	r := &runner{
 		w: w, machine: machine, servers: make([]uint64, w.servers),
-		refs: make([]txn.Ref, 0, w.opt.Ops), update: make([]bool, 0, w.opt.Ops), before: make([]uint64, 0, w.opt.Ops), seen: make([]uint64, 0, w.opt.Ops),
+		refs: make([]txn.Ref, 0, w.opt.Ops), update: make([]bool, 0, w.opt.Ops), seen: make([]uint64, 0, w.opt.Ops),
 	}
 	for i := range r.servers {
 		r.servers[i] = uint64(i)
@@ -51,6 +48,7 @@ func (r *runner) Next() error {
 		return workload.Done(r.client.Run(uint8(typ), false, w.Custom(typ)))
 	}
 	typ := r.draw(rand)
+	w.fresh.Begin(r.client.Co(), r.refs)
 	if err := r.client.Run(uint8(typ), typ == readOnly, r.body); err != nil {
 		return workload.Done(err)
 	}
@@ -61,7 +59,7 @@ func (r *runner) Next() error {
 // draw draws the operations of a transaction and returns its type.
 func (r *runner) draw(rand *r2.Rand) (typ int) {
 	w := r.w
-	r.refs, r.update, r.before = r.refs[:0], r.update[:0], r.before[:0]
+	r.refs, r.update = r.refs[:0], r.update[:0]
 	at, turn := r.drawMachines(rand), uint64(0)
 	if len(at) > 1 {
 		turn = rand.Uint64n(uint64(len(at)))
@@ -80,7 +78,6 @@ func (r *runner) draw(rand *r2.Rand) (typ int) {
 		}
 		r.refs = append(r.refs, txn.Ref{Table: Table, Key: key, Write: update})
 		r.update = append(r.update, update)
-		r.before = append(r.before, w.updates[key])
 	}
 	return typ
 }
@@ -191,19 +188,13 @@ func (r *runner) see(n uint64, torn bool) {
 
 // judge looks at what a transaction saw that has committed.
 func (r *runner) judge() {
-	w := r.w
+	c := r.client.Co()
+	saw := r.w.saw.Of(c.Machine())
 	if r.torn {
-		w.torn++
+		saw.torn++
 	}
 	if r.wrong {
-		w.wrong++
+		saw.wrong++
 	}
-	for i, ref := range r.refs {
-		if r.seen[i] < r.before[i] && w.stale == "" && !r.client.MayLack() {
-			w.stale = fmt.Sprintf("record %d had the value %d, which was %d when the transaction began", ref.Key, r.seen[i], r.before[i])
-		}
-		if r.update[i] {
-			w.updates[ref.Key]++
-		}
-	}
+	r.w.fresh.Commit(c, r.seen, r.client.MayLack())
 }

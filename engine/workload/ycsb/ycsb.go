@@ -3,8 +3,10 @@ package ycsb
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"drtmx/engine/history"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
@@ -56,10 +58,14 @@ type YCSB struct {
 	writeBound, distributedBound uint64 // the shares, in millionths
 	reads, writes                bool   // operations that there have been reads and updates among
 
-	updates []uint64 // by key: transactions that committed and wrote it
-	torn    uint64   // fields with parts of two versions, in transactions that committed
-	wrong   uint64   // rows of another key, likewise
-	stale   string   // the first read of a value that was overwritten before
+	fresh workload.Fresh
+	saw   owned.Each[seen]
+}
+
+// seen is what transactions of a machine's clients saw that committed.
+type seen struct {
+	torn  uint64 // fields with parts of two versions
+	wrong uint64 // rows of another key
 }
 
 // New checks the options.
@@ -79,7 +85,7 @@ func New(o Options) (*YCSB, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &YCSB{opt: o, updates: make([]uint64, o.Keys)}
+	w := &YCSB{opt: o}
 	w.setWriteShare(o.WriteShare)
 	w.distributedBound = workload.ShareUnits(o.Distributed)
 	var err error
@@ -133,6 +139,8 @@ func (w *YCSB) Open(env workload.Env) (err error) {
 	if w.db, err = env.OpenDB(txn.Costs{}); err != nil {
 		return err
 	}
+	w.fresh.Open(env.Cluster.Machines(), "record", w.opt.Keys)
+	w.saw = owned.New[seen](env.Cluster.Machines(), nil)
 	if w.servers = uint64(env.ServerCount()); w.opt.Nodes > 0 {
 		switch {
 		case uint64(w.opt.Nodes) > w.servers:
@@ -235,6 +243,7 @@ func (w *YCSB) setWriteShare(x float64) {
 // Check looks at what committed transactions saw, and at rest at every record that was
 // written. Transactions that a user added may write anything: with them nothing is judged.
 func (w *YCSB) Check() []workload.Invariant {
+	w.Merge(math.MaxInt64)
 	list := w.CheckOnline()
 	if list == nil {
 		return nil
@@ -243,8 +252,8 @@ func (w *YCSB) Check() []workload.Invariant {
 	value := make([]byte, w.opt.ValueBytes)
 	w.db.EachTouched(Table, func(key uint64) {
 		w.db.Value(Table, key, value)
-		if n, torn := w.count(value); inv.OK && (n != w.updates[key] || torn) {
-			inv.OK, inv.Text = false, fmt.Sprintf("record %d has the value %d after %d updates, torn: %t", key, n, w.updates[key], torn)
+		if n, torn := w.count(value); inv.OK && (n != w.fresh.Writes(key) || torn) {
+			inv.OK, inv.Text = false, fmt.Sprintf("record %d has the value %d after %d updates, torn: %t", key, n, w.fresh.Writes(key), torn)
 		}
 		if inv.OK && !w.isOf(value, key) {
 			inv.OK, inv.Text = false, fmt.Sprintf("record %d has the row of another", key)
@@ -253,20 +262,28 @@ func (w *YCSB) Check() []workload.Invariant {
 	return append(list, inv)
 }
 
+// Merge judges what machines have written down.
+func (w *YCSB) Merge(before r2.Time) { w.fresh.Look(before) }
+
 // CheckOnline has what committed transactions saw by now.
 func (w *YCSB) CheckOnline() []workload.Invariant {
 	if w.Added() {
 		return nil
 	}
-	whole := workload.Invariant{Name: "ycsb.whole", OK: w.torn == 0, Rule: "no transaction that committed saw parts of two versions of a record"}
+	var all seen
+	for _, x := range w.saw.All() {
+		all.torn, all.wrong = all.torn+x.torn, all.wrong+x.wrong
+	}
+	stale := w.fresh.Stale()
+	whole := workload.Invariant{Name: "ycsb.whole", OK: all.torn == 0, Rule: "no transaction that committed saw parts of two versions of a record"}
 	if !whole.OK {
-		whole.Text = fmt.Sprintf("%d committed transactions saw a torn field", w.torn)
+		whole.Text = fmt.Sprintf("%d committed transactions saw a torn field", all.torn)
 	}
-	rows := workload.Invariant{Name: "ycsb.rows", OK: w.wrong == 0, Rule: "no transaction that committed saw the row of another key"}
+	rows := workload.Invariant{Name: "ycsb.rows", OK: all.wrong == 0, Rule: "no transaction that committed saw the row of another key"}
 	if !rows.OK {
-		rows.Text = fmt.Sprintf("%d committed transactions did", w.wrong)
+		rows.Text = fmt.Sprintf("%d committed transactions did", all.wrong)
 	}
-	fresh := workload.Invariant{Name: "ycsb.fresh", OK: w.stale == "", Rule: "no transaction that committed saw a value that was overwritten before it began", Text: w.stale}
+	fresh := workload.Invariant{Name: "ycsb.fresh", OK: stale == "", Rule: "no transaction that committed saw a value that was overwritten before it began", Text: stale}
 	return []workload.Invariant{whole, rows, fresh}
 }
 

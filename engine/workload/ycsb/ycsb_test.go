@@ -1,6 +1,7 @@
 package ycsb
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/protocol/occ"
+	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
@@ -86,24 +88,38 @@ func TestCrowded(t *testing.T) {
 	}
 }
 
+// committed has a coroutine say that it has committed a transaction which took a record, wrote it perhaps, and saw a value.
+func committed(w *YCSB, c *r2.Co, key, saw uint64, wrote bool) {
+	w.fresh.Begin(c, []txn.Ref{{Table: Table, Key: key, Write: wrote}})
+	w.fresh.Commit(c, []uint64{saw}, false)
+}
+
+// saw is what committed transactions saw.
+func saw(w *YCSB) (all seen) {
+	for _, x := range w.saw.All() {
+		all.torn, all.wrong = all.torn+x.torn, all.wrong+x.wrong
+	}
+	return all
+}
+
 // TestInvariants: what writes a record otherwise is noticed, each by its own name.
 func TestInvariants(t *testing.T) {
 	for _, x := range []struct {
 		name string
-		harm func(w *YCSB)
+		harm func(w *YCSB, c *r2.Co)
 		want string
 	}{
-		{"nothing", func(*YCSB) {}, ""},
-		{"a lost update", func(w *YCSB) { w.updates[3]++ }, "ycsb.values: record 3 has the value"},
-		{"a torn value", func(w *YCSB) { w.torn++ }, "ycsb.whole: 1 committed transactions"},
-		{"another row", func(w *YCSB) { w.wrong++ }, "ycsb.rows: 1 committed transactions"},
-		{"an old value", func(w *YCSB) { w.stale = "record 7 had" }, "ycsb.fresh: record 7"},
+		{"nothing", func(*YCSB, *r2.Co) {}, ""},
+		{"a lost update", func(w *YCSB, c *r2.Co) { committed(w, c, 3, 1<<40, true) }, "ycsb.values: record 3 has the value"},
+		{"a torn value", func(w *YCSB, _ *r2.Co) { w.saw.Of(1).torn++ }, "ycsb.whole: 1 committed transactions"},
+		{"another row", func(w *YCSB, _ *r2.Co) { w.saw.Of(1).wrong++ }, "ycsb.rows: 1 committed transactions"},
+		{"an old value", func(w *YCSB, c *r2.Co) { committed(w, c, 7, 0, false) }, "ycsb.fresh: record 7 had the value 0"},
 	} {
 		b, w := bed(t, Options{Keys: 12, Ops: 5, ValueBytes: 64, FieldBytes: 24, WriteShare: 0.5}, 40, nil)
 		if bad := b.Verdict(); len(bad) > 0 {
 			t.Fatal(bad)
 		}
-		x.harm(w)
+		x.harm(w, b.Cluster.Spawn(1, 0, func(*r2.Co) {}))
 		got := ""
 		for _, inv := range w.Check() {
 			if !inv.OK {
@@ -120,16 +136,19 @@ func TestInvariants(t *testing.T) {
 // TestSees: a client sees a value that was overwritten before it began, a torn one and the row of another key.
 func TestSees(t *testing.T) {
 	small := Options{Keys: 12, Ops: 12, ValueBytes: 64, FieldBytes: 20}
-	b, w := bed(t, small, 1, func(w *YCSB) {
-		for key := range w.updates {
-			w.updates[key] = 5 // nobody has written them: their values are 0
+	b, w := bed(t, small, 1, nil)
+	c := b.Cluster.Spawn(1, 0, func(*r2.Co) {})
+	for key := range w.opt.Keys {
+		for range 5 { // that they did not write: the values are 0
+			committed(w, c, key, 1<<40, true)
 		}
-	})
+	}
 	if err := b.Run(sim.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(w.stale, "had the value 0, which was 5 when the transaction began") || w.torn != 0 || w.wrong != 0 {
-		t.Errorf("stale %q, torn %d, wrong %d", w.stale, w.torn, w.wrong)
+	w.Merge(math.MaxInt64)
+	if stale := w.fresh.Stale(); !strings.Contains(stale, "had the value 0, which was 5 when the transaction began") || saw(w) != (seen{}) {
+		t.Errorf("stale %q, saw %+v", stale, saw(w))
 	}
 	for at := range small.FieldBytes {
 		v := make([]byte, small.FieldBytes)
@@ -155,7 +174,7 @@ func TestSees(t *testing.T) {
 		}
 	})
 	b2.Verdict()
-	if w2.torn == 0 {
+	if saw(w2).torn == 0 {
 		t.Error("nobody saw a torn field")
 	}
 	if list := w2.Check(); list != nil {
