@@ -83,6 +83,7 @@ func (s *System) rest(e *drainEnd) error {
 		if err := s.sim.Run(s.sim.Now() + min(barrierPoll, budget-spent)); err != nil {
 			return err
 		}
+		s.gather()
 		if dog.look(s, false) {
 			s.drained.Left = dog.stuck(s, fmt.Sprintf("the drain was given up with %s; ", s.left())).Error()
 			break

@@ -238,9 +238,10 @@ func (s *System) run(until sim.Time) error {
 	length := sim.Time(s.values.Int("window_ns")) * sim.Nanosecond
 	for s.sim.Now() < until {
 		edge := s.start.PS - s.start.PS%length + length
-		if err := s.sim.Run(min(until, edge, s.meter.Spans.Next)); err != nil {
+		if err := s.sim.Run(min(until, edge, s.meter.Spans.Next, s.gatherBy())); err != nil {
 			return err
 		}
+		s.gather()
 		s.meter.Tick(s.sim.Now())
 		if s.sim.Now() == edge {
 			s.cutWindow()
@@ -253,6 +254,23 @@ func (s *System) run(until sim.Time) error {
 		}
 	}
 	return nil
+}
+
+// gatherEvery is how much virtual time passes at most until what machines write for the audits is gathered: some kilobytes of each.
+const gatherEvery = 20 * sim.Microsecond
+
+// gatherBy is when that is due.
+func (s *System) gatherBy() sim.Time {
+	if s.load.db == nil {
+		return math.MaxInt64
+	}
+	return s.sim.Now() + gatherEvery
+}
+
+func (s *System) gather() {
+	if s.load.db != nil {
+		s.load.db.Gather()
+	}
 }
 
 func (s *System) fail(err error) error {

@@ -80,6 +80,6 @@ func (p *Protocol) ServeRemove(take Taker) r2.Handler {
 			word := wire.Get64(req[8:])
 			take(c, t, key, store.Ref(word&^deletedBit), word&deletedBit != 0)
 		}
-		return p.Ended(rep)
+		return p.Ended(c, rep)
 	}
 }

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"fmt"
 
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
@@ -19,12 +20,14 @@ type Protocol struct {
 	MaxPayload int
 
 	replicas int // of the logs
-	Ending   int // requests on their way that end something: a drain waits for them
+	// Requests on their way that end something: a drain waits for them. They are counted where they are sent and taken off where they are
+	// served, so a machine's count alone says nothing, and may be negative.
+	unserved owned.Each[int]
 }
 
 // Open is one whose rows have a header.
 func Open(db *txn.DB, h record.Layout) Protocol {
-	return Protocol{DB: db, Cl: db.Cluster(), Log: db.Log(), Program: ScaledProgram(db.Options().Scale), H: h, MaxPayload: db.Cluster().MaxPayload()}
+	return Protocol{DB: db, Cl: db.Cluster(), Log: db.Log(), Program: ScaledProgram(db.Options().Scale), H: h, MaxPayload: db.Cluster().MaxPayload(), unserved: owned.New[int](db.Cluster().Machines(), nil)}
 }
 
 // OpenLog opens what keeps copies in step.
@@ -42,17 +45,17 @@ func (p *Protocol) OpenLog(replicas int) (err error) {
 func (p *Protocol) Layout() record.Layout { return p.H }
 
 // Unserved counts what ended transactions have left for others to do.
-func (p *Protocol) Unserved() int { return p.Ending }
+func (p *Protocol) Unserved() int { return owned.Sum(&p.unserved) }
 
 // End sends a request that ends something, and is counted until its handler calls Ended.
 func (p *Protocol) End(c *r2.Co, m int, rpc uint8, req []byte) *r2.Reply {
-	p.Ending++
+	*p.unserved.Of(c.Machine())++
 	return c.Call(m, rpc, req)
 }
 
 // Ended is what a handler of such a request does at last: it answers yes.
-func (p *Protocol) Ended(rep []byte) int {
-	p.Ending--
+func (p *Protocol) Ended(c *r2.Co, rep []byte) int {
+	*p.unserved.Of(c.Machine())--
 	rep[0] = ReplyYes
 	return 1
 }

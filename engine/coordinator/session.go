@@ -66,7 +66,7 @@ func (s *Session[A, P]) PlanUpdates(had func(P) uint64, byRPC bool) error {
 		if a := p.Common(); a.Out != nil {
 			next := a.NextStamp(had(p), s.on.H.HasVersions())
 			wire.Put64(a.Out, next)
-			a.Table.Audit.Touch(a.Key)
+			a.Table.Audit.Touch(s.C.Machine(), a.Key)
 			a.Entry = s.Log.Add(int(a.Machine), a.Update(next))
 		}
 	}

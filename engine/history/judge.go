@@ -4,6 +4,7 @@ package history
 // included. It leaves the recorder as it was: the checks that follow come when they would have
 // come and find what they would have found.
 func (r *Recorder) Judge() Report {
+	r.pull()
 	if r.opt.Mode == Off || r.fresh == 0 {
 		return r.Report()
 	}

@@ -81,6 +81,8 @@ type Recorder struct {
 	round  uint32
 	purged uint32 // round of the last forgetting
 
+	source     func()                  // of what is not added yet; nil: there is none
+	held       bool                    // no check yet, see Hold
 	needed     func(stamp uint64) bool // nil: there are no snapshots
 	lackLess   string                  // what to do where they lack too much
 	unheld     bool                    // no longer asked
@@ -178,11 +180,34 @@ func (r *Recorder) Add(t *Txn) {
 	} else if r.insert(t) {
 		r.checked++
 		r.fresh++
-		if len(r.now.txns) >= r.limit {
-			r.check(r.horizon(), r.begun)
-		}
+		r.checkIfDue()
 	}
 	r.leave(t.Session)
+}
+
+func (r *Recorder) checkIfDue() {
+	if !r.held && len(r.now.txns) >= r.limit {
+		r.check(r.horizon(), r.begun)
+	}
+}
+
+// Source says who adds what has happened and is not added yet: it is called before anything is said of all that has.
+func (r *Recorder) Source(f func()) { r.source = f }
+
+func (r *Recorder) pull() {
+	if r.source != nil {
+		r.source()
+	}
+}
+
+// Hold says that what follows until Release happened before now. Which stamps snapshots may lack is asked as of now, when those that
+// follow may have ended: so nothing is checked before Release.
+func (r *Recorder) Hold() { r.held = r.needed != nil }
+
+// Release ends that.
+func (r *Recorder) Release() {
+	r.held = false
+	r.checkIfDue()
 }
 
 // Hash is over all attempts that were added, in their order; 0 before the first and of a nil
@@ -191,6 +216,7 @@ func (r *Recorder) Hash() uint64 {
 	if r == nil {
 		return 0
 	}
+	r.pull()
 	return r.hash
 }
 
@@ -616,6 +642,7 @@ func (r *Recorder) Restamp() {
 // Weaken has everything held against claims that are no stronger than these, from now on: a cycle may run through what
 // was promised less and what was promised more.
 func (r *Recorder) Weaken(all, writers Claim) {
+	r.pull()
 	r.opt.Claim = Weaker(r.opt.Claim, all)
 	r.opt.Writers = Weaker(r.opt.Writers, writers)
 }
@@ -651,6 +678,7 @@ func (r *Recorder) wanted() bool {
 // if some are, what they may still contradict stays undecided. More may be
 // recorded afterwards.
 func (r *Recorder) Finish() Report {
+	r.pull()
 	if r.opt.Mode != Off {
 		h := int64(idle)
 		for _, at := range r.active {
@@ -663,7 +691,10 @@ func (r *Recorder) Finish() Report {
 
 // Report says what the checks have found so far: everything but the last few
 // thousand transactions. It changes nothing, so it may be called at any time.
-func (r *Recorder) Report() Report { return r.report(r.checked - uint64(r.fresh)) }
+func (r *Recorder) Report() Report {
+	r.pull()
+	return r.report(r.checked - uint64(r.fresh))
+}
 
 // report is one over so many transactions.
 func (r *Recorder) report(judged uint64) Report {

@@ -105,8 +105,8 @@ type Options struct {
 	Layout record.Layout
 	// Store is the store of a table.
 	Store func(table uint8) store.Table
-	// Note takes in anomalies; nil: they are dropped.
-	Note func(history.Anomaly)
+	// Note takes in anomalies that a machine finds; nil: they are dropped.
+	Note func(machine int, a history.Anomaly)
 }
 
 // Costs of a scheme, in cycles.
@@ -127,9 +127,9 @@ const DefaultFullNS = 2_000
 const Missing = "log-missing"
 
 // Missing notes such an anomaly.
-func (o *Options) Missing(format string, args ...any) {
+func (o *Options) Missing(c *r2.Co, format string, args ...any) {
 	if o.Note != nil {
-		o.Note(history.Anomaly{Kind: Missing, Text: fmt.Sprintf(format, args...)})
+		o.Note(c.Machine(), history.Anomaly{Kind: Missing, Text: fmt.Sprintf(format, args...)})
 	}
 }
 

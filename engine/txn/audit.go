@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"drtmx/engine/r2"
 	"drtmx/engine/replication"
 	"drtmx/engine/store"
 	"drtmx/engine/timestamp"
@@ -21,16 +20,24 @@ type Versioned interface {
 }
 
 // Book takes in the attempts of its transactions.
-func (db *DB) Book() *audit.Book { return &db.book }
+func (db *DB) Book() *audit.Book { return db.book }
 
-// Note takes in an anomaly that a protocol sees by itself.
-func (db *DB) Note(a audit.Anomaly) { db.book.Note(a) }
+// Gather takes in what the machines have written for the audits: it takes their memory until then. None of them runs.
+func (db *DB) Gather() {
+	db.book.Gather()
+	for _, t := range db.order {
+		t.Audit.Gather()
+	}
+}
+
+// Note takes in an anomaly that a machine sees by itself.
+func (db *DB) Note(machine int, a audit.Anomaly) { db.book.Note(machine, a) }
 
 // beginHistory opens the record of an attempt.
 func (tx *Tx) beginHistory() {
-	if b := &tx.db.book; b.On() {
+	if b := tx.db.book; b.On() {
 		tx.attemptBegin = tx.c.Now()
-		b.Begin(tx.c.ID(), tx.attemptBegin)
+		b.Begin(tx.c.Machine(), tx.c.ID(), tx.attemptBegin)
 	}
 }
 
@@ -99,7 +106,7 @@ func (a *Access) readNothing() bool {
 
 // endHistory records the attempt at its decision, before others can see its writes.
 func (tx *Tx) endHistory(err error) {
-	b := &tx.db.book
+	b := tx.db.book
 	if !b.On() {
 		return
 	}
@@ -116,7 +123,8 @@ func (tx *Tx) endHistory(err error) {
 	}
 	b.End(p, &audit.Attempt{
 		Machine: tx.c.Machine(), Thread: tx.c.Thread(), Coroutine: tx.c.ID(), Type: tx.typ, Begin: tx.attemptBegin, End: tx.decision,
-		Committed: err == nil, RolledBack: errors.Is(err, ErrRollback), Snapshot: tx.snapshot(), Fresh: tx.fresh, Stamp: tx.stamp,
+		Committed: err == nil, RolledBack: errors.Is(err, ErrRollback), Snapshot: tx.snapshot(), Versions: tx.common.Timestamps.Versions(), Fresh: tx.fresh, Stamp: tx.stamp,
+		Since: audit.Snapshot{Machine: tx.c.Machine(), Begun: tx.begun, BoundNS: tx.boundNS, Bounded: tx.bounded},
 	})
 }
 
@@ -209,7 +217,7 @@ func (db *DB) CheckReplicas() bool {
 	found := 0
 	report := func(kind, text string) {
 		if found++; found <= 8 {
-			db.Note(audit.Anomaly{Kind: kind, Text: text})
+			db.Note(0, audit.Anomaly{Kind: kind, Text: text})
 		}
 	}
 	diverged := func(text string) { report(replication.Diverged, text) }
@@ -249,6 +257,7 @@ func (db *DB) StalenessVerdict() (broken string, ok bool) {
 	if db.staleness == nil {
 		return "", false
 	}
+	db.book.Gather()
 	return db.staleness.Verdict()
 }
 
@@ -257,6 +266,7 @@ func (db *DB) StalenessUnmeasured() string {
 	if db.staleness == nil {
 		return ""
 	}
+	db.book.Gather()
 	return db.staleness.Unmeasured()
 }
 
@@ -266,7 +276,6 @@ func (db *DB) Restamped() {
 	if db.staleness == nil {
 		return
 	}
-	db.staleness.Forget()
 	for _, p := range db.own.All() {
 		for _, cl := range p.clients {
 			if cl.tx.guarantees != nil {
@@ -282,6 +291,7 @@ func (db *DB) Restamped() {
 func (db *DB) watch() {
 	if of, ok := db.protocol.(Versioned); ok && db.staleness == nil {
 		db.staleness = audit.NewStaleness(of)
+		db.book.Follow(db.staleness, db.TableName, db.opt.OnSnapshotRead)
 		db.book.Lacks(of)
 	}
 }
@@ -292,42 +302,16 @@ func (tx *Tx) ReadsAt(point []uint64) {
 	tx.breach(tx.guarantees.ReadsAt(tx.c.ID(), tx.fresh, point))
 }
 
-// follow looks at an attempt that commits, where there are snapshots.
+// follow holds the client to its own writes at an attempt that commits, where there are snapshots.
 func (tx *Tx) follow() {
 	switch {
 	case tx.snapshot():
-		tx.measure()
 		tx.checkOwnWrites()
 	case tx.common.Timestamps.Versions():
-		tx.noteDecision()
-	}
-}
-
-// noteDecision notes what an attempt that commits writes.
-func (tx *Tx) noteDecision() {
-	s := tx.db.staleness
-	s.Prune()
-	for _, a := range tx.set {
-		if a.Out != nil {
-			s.Decided(a.Table.ID, a.Key, a.Next, tx.decision, tx.stamp)
-			tx.guarantees.Wrote(audit.OwnWrite{Key: a.Key, Version: a.Next, Table: a.Table.ID})
-		}
-	}
-}
-
-// measure looks at how old what a snapshot has read is.
-func (tx *Tx) measure() {
-	s, x := tx.db.staleness, audit.Snapshot{Machine: tx.c.Machine(), Begun: tx.begun, BoundNS: tx.boundNS, Bounded: tx.bounded}
-	if !s.Begin(x) {
-		return
-	}
-	for _, a := range tx.set {
-		if a.readNothing() {
-			continue
-		}
-		age := s.Read(&x, a.Table.ID, a.Table.Name, a.Key, a.Version)
-		if f := tx.db.opt.OnSnapshotRead; f != nil {
-			f(tx.c.Machine(), r2.Time(age))
+		for _, a := range tx.set {
+			if a.Out != nil {
+				tx.guarantees.Wrote(audit.OwnWrite{Key: a.Key, Version: a.Next, Table: a.Table.ID})
+			}
 		}
 	}
 }
@@ -346,7 +330,7 @@ func (tx *Tx) checkOwnWrites() {
 
 func (tx *Tx) breach(text string) {
 	if text != "" {
-		tx.db.Note(audit.Anomaly{Kind: audit.SessionGuarantee, Text: text})
+		tx.db.Note(tx.c.Machine(), audit.Anomaly{Kind: audit.SessionGuarantee, Text: text})
 	}
 }
 

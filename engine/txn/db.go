@@ -112,7 +112,7 @@ type DB struct {
 	staleness *audit.Staleness   // nil: there are no snapshots
 	indexes   store.DatedIndexes // nil: likewise, or of no indexes
 
-	book audit.Book
+	book *audit.Book
 	row  [record.MaxHeaderBytes + record.MaxValueBytes]byte // of an oracle
 
 	own owned.Each[part]
@@ -149,7 +149,7 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	if o.Store == nil {
 		return nil, errors.New("store is nil: say what makes the tables, such as kv.Kind")
 	}
-	db := &DB{cl: cl, opt: o, servers: servers, log: replication.Single{}, book: audit.OpenBook(o.Recorder, cl.Machines()), held: o.Scale.Of(CostHeld, asLong)}
+	db := &DB{cl: cl, opt: o, servers: servers, log: replication.Single{}, book: audit.OpenBook(o.Recorder, cl.Machines(), func(int) int64 { return cl.Now() }), held: o.Scale.Of(CostHeld, asLong)}
 	db.own = owned.New(cl.Machines(), func(int) part {
 		return part{scratch: scratch{NewOutcome(), metrics.NewBreakdown(), metrics.ForPhases[uint32]()}}
 	})
@@ -200,7 +200,7 @@ func (db *DB) AddTable(spec store.Spec, p store.Partition) (store.Table, error) 
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
 	layout := &made.Rows().Layout
-	t := &Table{OutHeaderBytes: layout.OutHeaderBytes(), logged: layout.Carried - layout.Stamp, ID: spec.ID, Name: spec.Name, Store: made, RowBytes: made.RowBytes(), Written: spec.Mutable, Constant: spec.Constant, Fixed: spec.Fixed, AllowsInserts: spec.AllowsInserts(), UnorderedReads: spec.Constant && spec.Fixed, Cached: !spec.Local, Audit: audit.NewTable(known(p))}
+	t := &Table{OutHeaderBytes: layout.OutHeaderBytes(), logged: layout.Carried - layout.Stamp, ID: spec.ID, Name: spec.Name, Store: made, RowBytes: made.RowBytes(), Written: spec.Mutable, Constant: spec.Constant, Fixed: spec.Fixed, AllowsInserts: spec.AllowsInserts(), UnorderedReads: spec.Constant && spec.Fixed, Cached: !spec.Local, Audit: audit.NewTable(known(p), db.cl.Machines())}
 	if t.Written == 0 {
 		t.Written = spec.ValueBytes
 	}

@@ -59,8 +59,9 @@ func newWatched(t interface {
 	}
 	w.db = &DB{cl: cl, protocol: w.of, opt: Options{OnSnapshotRead: func(_ int, age r2.Time) { w.ages = append(w.ages, age) }}}
 	w.recorder = history.New(history.Options{Claim: history.Serializable})
-	w.db.book = audit.OpenBook(w.recorder, 2)
+	w.db.book = audit.OpenBook(w.recorder, 2, func(int) int64 { return 0 })
 	w.tables = []*Table{{ID: 0, Name: "accounts"}, {ID: 1, Name: "items"}}
+	w.db.tables[0], w.db.tables[1] = w.tables[0], w.tables[1]
 	w.db.watch()
 	return w
 }
@@ -77,7 +78,14 @@ type stubSession struct{ Session }
 func (w *watched) write(tx *Tx, key, version uint64, at r2.Time, stamp timestamp.Stamp) {
 	tx.run, tx.decision, tx.stamp = nil, at, stamp
 	tx.set = []*Access{{Table: w.tables[key%2], Key: key, State: Fetched, Out: make([]byte, 8), Version: version - 4, Next: version}}
+	w.end(tx)
+}
+
+// end commits what a transaction has done.
+func (w *watched) end(tx *Tx) {
 	tx.follow()
+	tx.endHistory(nil)
+	w.db.Gather()
 }
 
 func (w *watched) read(tx *Tx, f timestamp.Freshness, point []uint64, key, version uint64, begun r2.Time) r2.Time {
@@ -85,7 +93,7 @@ func (w *watched) read(tx *Tx, f timestamp.Freshness, point []uint64, key, versi
 	tx.ReadsAt(point)
 	tx.set = []*Access{{Table: w.tables[key%2], Key: key, State: Fetched, Version: version}}
 	w.ages = w.ages[:0]
-	tx.follow()
+	w.end(tx)
 	return w.ages[0]
 }
 
@@ -232,11 +240,11 @@ func TestStalenessAllocatesNothing(t *testing.T) {
 		w.of.low = timestamp.Stamp(max(i, 100) - 100)
 		tx.run, tx.decision, tx.stamp, tx.set = nil, r2.Time(i), timestamp.Stamp(i), set
 		set[0].Key, set[0].Version, set[0].Next, set[0].Out = i%500, 4*i, 4*i+4, out
-		tx.follow()
+		w.end(tx)
 		tx.run, tx.fresh, tx.begun = tx.snap, timestamp.BySession, r2.Time(i)
 		set[0].Version, set[0].Out = 4*i+4, nil
 		tx.ReadsAt(point)
-		tx.follow()
+		w.end(tx)
 	}
 	for range 5000 {
 		step()

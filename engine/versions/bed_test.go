@@ -140,7 +140,7 @@ func (b *bed) install(c *r2.Co, key, stamp, value uint64) bool {
 	if value != 0 {
 		v.Seq, v.Value = record.NextVersion(seq), binary.LittleEndian.AppendUint64(nil, value)
 	}
-	b.of.Audit.Touch(key)
+	b.of.Audit.Touch(0, key)
 	b.mv.Install(c, b.of, key, loc.Addr, v)
 	return true
 }

@@ -255,10 +255,10 @@ func (s *Store) walk(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, at uint64,
 		node := c.Load(h.addr(slot), h.bytes)
 		switch {
 		case circle:
-			s.lost(t, key, slot, "which is in its chain twice")
+			s.lost(c, t, key, slot, "which is in its chain twice")
 		case h.rows[slot] != row && !known:
 			known = true
-			s.lost(t, key, slot, "which was collected")
+			s.lost(c, t, key, slot, "which was collected")
 		}
 		x.stamp, x.seq, at = wire.Get64(node), h.seqs[slot], wire.Get64(node[8:])
 		x.ok, at = at&tombBit == 0, at&nextMask
@@ -270,6 +270,6 @@ func (s *Store) walk(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, at uint64,
 	return found{}
 }
 
-func (s *Store) lost(t *txn.Table, key uint64, slot uint32, why string) {
-	s.db.Note(history.Anomaly{Kind: VersionLost, Text: fmt.Sprintf("a snapshot looks for an old version of key %d of table %s in slot %d, %s", key, t.Name, slot, why)})
+func (s *Store) lost(c *r2.Co, t *txn.Table, key uint64, slot uint32, why string) {
+	s.db.Note(c.Machine(), history.Anomaly{Kind: VersionLost, Text: fmt.Sprintf("a snapshot looks for an old version of key %d of table %s in slot %d, %s", key, t.Name, slot, why)})
 }

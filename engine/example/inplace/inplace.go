@@ -183,7 +183,7 @@ func (s *session) write() error {
 		}
 		seq := record.Next(s.p.h.StampOf(a.row))
 		a.Next = audit.UpdatedVersion(a.Version, seq)
-		a.Table.Audit.Touch(a.Key)
+		a.Table.Audit.Touch(s.c.Machine(), a.Key)
 		n := s.log.Add(int(a.Machine), record.Update{Table: a.Table.ID, Key: a.Key, New: seq, Value: a.OutValue()})
 		s.log.Replaces(n, a.loc, a.row[s.p.h.Own:])
 	}

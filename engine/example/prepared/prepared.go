@@ -227,5 +227,5 @@ func (p *protocol) serveEnd(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 		c.Store64(row+r2.Addr(p.H.Stamp), seq)
 	}
 	c.Store64(row+r2.Addr(p.H.Lock), 0)
-	return p.Ended(rep)
+	return p.Ended(c, rep)
 }

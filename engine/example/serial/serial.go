@@ -201,7 +201,7 @@ func (s *session) Commit() error {
 		if a.Out != nil {
 			a.Next = a.Version + 2
 			binary.LittleEndian.PutUint64(a.Out, a.Next)
-			a.Table.Audit.Touch(a.Key)
+			a.Table.Audit.Touch(s.c.Machine(), a.Key)
 		}
 	}
 	s.tx.Decided(nil)

@@ -129,7 +129,7 @@ func (s *session) released(h *heldLock) (ok bool) {
 	s.C.TouchDMA(h.buf, len(h.found))
 	found := wire.Get64(h.found)
 	if ok = found == h.expect; !ok && h.held == exclusive {
-		s.p.lost(h.at.Machine, h.held, found)
+		s.p.lost(s.C, h.at.Machine, h.held, found)
 	}
 	return ok
 }
@@ -143,7 +143,7 @@ func (s *session) releaseShared() error {
 				return errLatched(h.at.Machine)
 			}
 			if h.expect&stateMask < oneHolder {
-				s.p.lost(h.at.Machine, h.held, h.expect)
+				s.p.lost(s.C, h.at.Machine, h.held, h.expect)
 				h.held = none
 				continue
 			}

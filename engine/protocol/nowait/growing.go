@@ -104,7 +104,7 @@ func (s *session) wants(a *access) lock {
 func (s *session) begin(a *access) {
 	s.C.Compute(s.p.Program.GrowingRecord)
 	if a.want = s.wants(a); a.want != none {
-		a.Table.Audit.Touch(a.Key) // its lock may be left behind
+		a.Table.Audit.Touch(s.C.Machine(), a.Key) // its lock may be left behind
 		s.p.DB.Locking(s.C.Machine(), s.isLocal(a))
 	}
 	switch {

@@ -48,14 +48,14 @@ func (p *protocol) unlockLocal(c *r2.Co, row r2.Addr, held lock) {
 	word := c.Load64(row)
 	if held == exclusive {
 		if word&stateMask != exclusiveBit {
-			p.lost(c.Machine(), held, word)
+			p.lost(c, c.Machine(), held, word)
 		}
 		c.Store64(row, word&^stateMask)
 		return
 	}
 	for range unlockTries {
 		if word&stateMask < oneHolder {
-			p.lost(c.Machine(), held, word)
+			p.lost(c, c.Machine(), held, word)
 			return
 		}
 		found := c.LocalCAS(row, word, word-oneHolder)
@@ -159,5 +159,5 @@ func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		}
 		req = req[commitItem+wire.Padded(n):]
 	}
-	return p.Ended(rep)
+	return p.Ended(c, rep)
 }

@@ -141,7 +141,7 @@ func (s *session) insertDone(a *access, x store.Change, err error) {
 	if s.Inserted(&a.Access, x, versionOf(x.Ref, uint64(s.C.Now()/r2.Nanosecond)), err) {
 		s.locate(a, a.Loc)
 		a.held = exclusive
-		a.Table.Audit.Touch(a.Key)
+		a.Table.Audit.Touch(s.C.Machine(), a.Key)
 	}
 }
 

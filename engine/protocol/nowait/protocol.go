@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/coordinator"
 	"drtmx/engine/history"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 	"drtmx/engine/wire"
@@ -14,7 +15,7 @@ import (
 // is not there any more.
 const LockLost = "lock-lost"
 
-// mostLosses is how many of them are noted.
+// mostLosses is how many of them each machine notes.
 const mostLosses = 4
 
 // protocol is the protocol on one database.
@@ -25,13 +26,13 @@ type protocol struct {
 
 	gaps *coordinator.Gaps
 
-	losses int // of locks
+	losses owned.Each[int] // of locks
 }
 
 // Open prepares the cluster's machines: log rings and handlers.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	cl := db.Cluster()
-	p := &protocol{Protocol: coordinator.Open(db, layout)}
+	p := &protocol{Protocol: coordinator.Open(db, layout), losses: owned.New[int](db.Cluster().Machines(), nil)}
 	var err error
 	if p.Configured, err = coordinator.Configure(c, p.fill); err != nil {
 		return nil, err
@@ -85,11 +86,12 @@ func (p *protocol) Locked(row []byte) (who string, held bool) {
 	return who, who != ""
 }
 
-// lost notes that a lock is gone which a transaction was to hold on a machine. One loss leads to others, and
+// lost notes that a lock is gone which a transaction was to hold on a machine, and that c finds it so. One loss leads to others, and
 // a report has room for few anomalies: the first ones are noted.
-func (p *protocol) lost(machine int, held lock, word uint64) {
-	if p.losses++; p.losses > mostLosses {
+func (p *protocol) lost(c *r2.Co, machine int, held lock, word uint64) {
+	n := p.losses.Of(c.Machine())
+	if *n++; *n > mostLosses {
 		return
 	}
-	p.DB.Note(history.Anomaly{Kind: LockLost, Text: fmt.Sprintf("a lock that is %s is released on machine %d, and its word is %#x", held, machine, word)})
+	p.DB.Note(c.Machine(), history.Anomaly{Kind: LockLost, Text: fmt.Sprintf("a lock that is %s is released on machine %d, and its word is %#x", held, machine, word)})
 }

@@ -200,7 +200,7 @@ func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		p.storeRow(c, r2.Addr(word&addrMask), req[8:16+n])
 		req = req[8+wire.Padded(8+n):]
 	}
-	return p.Ended(rep)
+	return p.Ended(c, rep)
 }
 
 // serveUnlock releases the locks of an aborted attempt.
@@ -208,5 +208,5 @@ func (p *protocol) serveUnlock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	for ; len(req) >= unlockItem; req = req[unlockItem:] {
 		c.Store64(r2.Addr(wire.Get64(req))+p.off.lock, 0)
 	}
-	return p.Ended(rep)
+	return p.Ended(c, rep)
 }

@@ -73,7 +73,7 @@ func (p *protocol) unlockItems(c *r2.Co, word uint64, items []byte, size int) {
 // unlockVersions releases the locks of an aborted attempt.
 func (p *protocol) unlockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	p.unlockItems(c, record.OwnerOf(from.Machine, from.Thread, from.Coroutine).LockWord(), req, dropItem)
-	return p.Ended(rep)
+	return p.Ended(c, rep)
 }
 
 // validateVersions raises the timestamps of what was read, and checks that it is still so.
@@ -129,8 +129,7 @@ func (p *protocol) installVersions(c *r2.Co, from r2.Peer, req, rep []byte) int 
 		p.installThenUnlock(c, word, &x)
 		req = req[installHead+wire.Padded(n):]
 	}
-	p.Ending--
-	rep[0] = coordinator.ReplyYes
+	p.Ended(c, rep)
 	if n := p.MV.Passed(c, rep[commitBack:]); n > 0 {
 		return commitBack + n
 	}

@@ -44,7 +44,7 @@ func (s *server) perform(c *r2.Co, n *node, x *piece) error {
 	switch {
 	case x.op.Writes:
 		next := s.p.next(seq)
-		t.Audit.Touch(x.key)
+		t.Audit.Touch(c.Machine(), x.key)
 		ran.Next, ran.Value = audit.UpdatedVersion(ran.Version, next), value[:t.Written]
 		s.put(c, n, t, x.key, loc, next, value[:t.Written])
 	case s.p.MV != nil && !t.Constant && s.p.MV.RaisesReads():
@@ -77,7 +77,7 @@ func orMissing(err error) error {
 // insert gives a record its row and value.
 func (s *server) insert(c *r2.Co, n *node, x *piece) error {
 	t := x.table
-	t.Audit.Touch(x.key)
+	t.Audit.Touch(c.Machine(), x.key)
 	b, err := s.insertRow(c, t, x.key)
 	if err != nil {
 		return fmt.Errorf("piece %s: %w", x.op.Name, err)
@@ -107,7 +107,7 @@ func (s *server) compute(x *piece, value []byte) {
 	s.output = append(s.output[:0], x.output...)
 	x.op.F(value, x.input, s.output)
 	if !bytes.Equal(s.output, x.output) {
-		s.p.DB.Note(history.Anomaly{Kind: OutputChanged, Text: fmt.Sprintf("piece %s of key %d of table %s has said %x, and now says %x", x.op.Name, x.key, x.table.Name, x.output, s.output)})
+		s.p.DB.Note(int(s.machine), history.Anomaly{Kind: OutputChanged, Text: fmt.Sprintf("piece %s of key %d of table %s has said %x, and now says %x", x.op.Name, x.key, x.table.Name, x.output, s.output)})
 	}
 }
 

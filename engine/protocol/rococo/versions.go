@@ -131,6 +131,6 @@ func (s *session) final(stamp uint64, m int) {
 		s.stamp = stamp
 	}
 	if s.stamp != stamp {
-		s.p.DB.Note(anomaly(StampsDiffer, fmt.Sprintf("a transaction has stamp %d, and stamp %d on machine %d", s.stamp, stamp, m)))
+		s.p.DB.Note(s.C.Machine(), anomaly(StampsDiffer, fmt.Sprintf("a transaction has stamp %d, and stamp %d on machine %d", s.stamp, stamp, m)))
 	}
 }

@@ -184,7 +184,7 @@ func (s *server) write(c *r2.Co, n *node, a *access) error {
 		}
 		return nil
 	}
-	t.Audit.Touch(a.Key)
+	t.Audit.Touch(c.Machine(), a.Key)
 	s.p.DB.Locking(c.Machine(), true)
 	switch {
 	case a.NewRow:

@@ -74,7 +74,7 @@ func (k *clerk) add(c *r2.Co, r *request, until r2.Time) {
 func (t *table) suspend(c *r2.Co, r *request, l *lock) {
 	r.at = l
 	r.turn++
-	t.p.counts.waits++
+	t.counts.waits++
 	if r.ticket == nil {
 		r.until = c.Now() + t.p.Cfg.longest // measured: a timeout, on one core
 		rest := len(r.items)
@@ -101,7 +101,7 @@ func (t *table) expire(c *r2.Co, x wait) {
 	l.remove(x.r)
 	l.grant(next)
 	t.unlatch(c, at, word, l.word())
-	t.p.counts.timeouts++
+	t.counts.timeouts++
 	t.refuse(c, x.r)
 	t.resume(c, next)
 }

@@ -55,7 +55,7 @@ func (s *session) wants(a *access) mode {
 func (s *session) begin(a *access) {
 	s.C.Compute(s.p.Program.GrowingRecord)
 	if a.want = s.wants(a); a.want != none {
-		a.Table.Audit.Touch(a.Key) // its lock may be left behind
+		a.Table.Audit.Touch(s.C.Machine(), a.Key) // its lock may be left behind
 		s.p.DB.Locking(s.C.Machine(), int(a.Machine) == s.C.Machine())
 	}
 	if a.Key > coordinator.LockKey {
@@ -142,7 +142,7 @@ func (s *session) Write(x *txn.Access) error {
 	}
 	s.Tx.Enter(txn.Lock, s.cfg.mode(txn.Lock))
 	s.C.Compute(s.p.Program.Upgrade)
-	a.Table.Audit.Touch(a.Key)
+	a.Table.Audit.Touch(s.C.Machine(), a.Key)
 	s.touches(int(a.Machine))
 	rep := s.C.Call(int(a.Machine), s.p.rpc.lock, wire.Add64(s.head(upgradeBit), a.Name()|coordinator.WantsWrite))
 	if err := s.C.Wait(); err != nil {

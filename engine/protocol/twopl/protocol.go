@@ -20,8 +20,6 @@ type protocol struct {
 
 	seqAt, valueAt r2.Addr // in them
 	stampsBack     int     // what a lock says of timestamps
-
-	counts counts
 }
 
 // counts are of what became of lock requests that could not be granted at once.
@@ -126,9 +124,14 @@ var (
 
 // Gauges reads them.
 func (p *protocol) Gauges(r *metrics.Readings) {
-	r.Add(lockWaits, float64(p.counts.waits), 0)
-	r.Add(lockTimeouts, float64(p.counts.timeouts), 0)
-	r.Add(lockDeadlocks, float64(p.counts.deadlocks), 0)
-	r.Add(lockRefused, float64(p.counts.refused), 0)
+	var n counts
+	for _, t := range p.tables {
+		c := &t.counts
+		n = counts{n.waits + c.waits, n.timeouts + c.timeouts, n.deadlocks + c.deadlocks, n.refused + c.refused}
+	}
+	r.Add(lockWaits, float64(n.waits), 0)
+	r.Add(lockTimeouts, float64(n.timeouts), 0)
+	r.Add(lockDeadlocks, float64(n.deadlocks), 0)
+	r.Add(lockRefused, float64(n.refused), 0)
 	p.MV.Gauges(r)
 }

@@ -42,7 +42,7 @@ func (p *protocol) serveCommit(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 		}
 		t.end(c, x, items, x.parts == parts, next)
 	}
-	p.Ended(rep)
+	p.Ended(c, rep)
 	if n := p.MV.Passed(c, rep[commitBack:]); n > 0 {
 		return commitBack + n
 	}

@@ -25,6 +25,7 @@ type table struct {
 	spareParties  []*party
 	spareRequests []*request
 
+	counts counts
 	clerks []*clerk     // by thread
 	own    [maxOwn]byte // what the row of a new record begins with
 }
@@ -164,11 +165,11 @@ func (t *table) ask(c *r2.Co, r *request, at r2.Addr, word uint64, want mode) (v
 	case waits:
 		t.suspend(c, r, l)
 	case refused:
-		t.p.counts.refused++
+		t.counts.refused++
 	}
 	t.unlatch(c, at, word, l.word())
 	if victim != nil {
-		t.p.counts.deadlocks++
+		t.counts.deadlocks++
 		t.refuse(c, victim)
 	}
 	return v, true

@@ -176,7 +176,7 @@ func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	}
 	e, err := record.OpenEntry(entry)
 	if err != nil {
-		l.opt.Missing("machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)
+		l.opt.Missing(c, "machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)
 		return 0
 	}
 	c.Compute(l.opt.Costs.Apply)

@@ -62,7 +62,7 @@ func newBed(t *testing.T, hw fabric.Config, r r2.Config, o replication.Options) 
 	b.table = table.(*kv.Table)
 	o.Members = membership.New(machines, membership.Symmetric)
 	o.Store = func(uint8) store.Table { return b.table }
-	o.Note = func(a history.Anomaly) { b.notes = append(b.notes, a.Text) }
+	o.Note = func(_ int, a history.Anomaly) { b.notes = append(b.notes, a.Text) }
 	if b.logs, err = openLogs(b.cl, o); err != nil {
 		t.Fatal(err)
 	}

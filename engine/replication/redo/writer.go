@@ -248,7 +248,7 @@ func (w *Writer) check() {
 		g := &w.at[i]
 		b := w.l.cl.Mem(g.machine).Bytes(w.l.ringLoc(g.machine, w.c, g.pos).Addr, w.entryBytes())
 		if e, err := record.OpenEntry(b); err != nil || e.ID != w.id() {
-			w.l.opt.Missing("transaction %d of machine %d thread %d was decided before machine %d had its log", w.number, w.c.Machine(), w.c.Thread(), g.machine)
+			w.l.opt.Missing(w.c, "transaction %d of machine %d thread %d was decided before machine %d had its log", w.number, w.c.Machine(), w.c.Thread(), g.machine)
 		}
 	}
 }

@@ -293,7 +293,7 @@ func (w *Writer) check() {
 	for _, m := range w.machines {
 		e, err := record.OpenEntry(w.l.cl.Mem(m).Bytes(w.l.slot(m, w.c).Addr, len(w.entry)))
 		if err != nil || e.ID != w.id() {
-			w.l.opt.Missing("transaction %d of machine %d thread %d was decided while machine %d did not have its log", w.number, w.c.Machine(), w.c.Thread(), m)
+			w.l.opt.Missing(w.c, "transaction %d of machine %d thread %d was decided while machine %d did not have its log", w.number, w.c.Machine(), w.c.Thread(), m)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func newBedOf(t *testing.T, layout record.Layout, valueBytes int) *bed {
 	logs, err := open(b.cl, replication.Options{
 		Choice: replication.Choice{Check: true}, Members: members, Replicas: 2, Layout: layout,
 		Store: func(uint8) store.Table { return table },
-		Note:  func(a history.Anomaly) { b.notes = append(b.notes, a.Text) },
+		Note:  func(_ int, a history.Anomaly) { b.notes = append(b.notes, a.Text) },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package audit
 import (
 	"drtmx/engine/history"
 	"drtmx/engine/history/export"
+	"drtmx/engine/owned"
 	"drtmx/engine/timestamp"
 )
 
@@ -26,34 +27,87 @@ const (
 )
 
 // Book takes in the attempts of a database's transactions as they end.
+//
+// Each machine writes a log of what its own transactions do. The recorder, the exporter and the watch over snapshots take it in when it is
+// gathered: in the order of time, and at one time in that of the machines, which is an order in which what a transaction has written comes
+// before who sees it.
 type Book struct {
 	recorder *Recorder // nil: nothing is recorded
 	exporter *Exporter // nil: not asked for
-	attempts uint64
-	pages    []Page // by machine
-}
-
-// Page is the record of one attempt while it is made.
-type Page struct {
-	txn    history.Txn
-	reads  []history.Read
-	writes []history.Write
-	// Of their values.
-	readSums, writeSums []uint64
-
+	attempts uint64    // that were gathered
+	now      func(machine int) int64
+	logs     owned.Each[log]
+	txn      history.Txn // scratch
 	exported export.Attempt
+
+	staleness *Staleness // nil: there are no snapshots
+	onRead    func(machine int, age int64)
+	tableName func(id uint8) string
 }
 
-// OpenBook is that of transactions on machines. Without a recorder it takes nothing in.
-func OpenBook(r *Recorder, machines int) Book {
-	return Book{recorder: r, pages: make([]Page, machines)}
+// log is what a machine has written since it was gathered last. The accesses of attempts lie one after the other.
+type log struct {
+	entries        []entry
+	reads          []history.Read
+	writes         []history.Write
+	readSums, sums []uint64 // of their values
+	exportedReads  []export.Read
+	exportedWrites []export.Write
+	anomalies      []Anomaly
+	next           int     // entry to be gathered,
+	done           lengths // and what it begins with
+}
+
+// lengths are how much of a log there is.
+type lengths struct{ reads, writes, exportedReads, exportedWrites, anomalies int }
+
+func (l *log) lengths() lengths {
+	return lengths{len(l.reads), len(l.writes), len(l.exportedReads), len(l.exportedWrites), len(l.anomalies)}
+}
+
+// entry is what happened on a machine at a time of its clock, which does not run ahead as that of a core may.
+type entry struct {
+	at      int64
+	kind    uint8
+	attempt Attempt
+	to      lengths
+}
+
+// Kinds of entries.
+const (
+	began = iota
+	ended
+	noted
+)
+
+// Page is where an attempt on a machine writes its accesses.
+type Page = log
+
+// OpenBook is that of transactions on machines, each with a clock. Without a recorder it takes nothing in.
+func OpenBook(r *Recorder, machines int, now func(machine int) int64) *Book {
+	b := &Book{recorder: r, now: now, logs: owned.New[log](machines, nil)}
+	if r != nil {
+		r.Source(b.Gather)
+	}
+	return b
+}
+
+// Follow has snapshots watched. onRead, unless nil, gets how stale each record is that a machine's snapshot has read.
+func (b *Book) Follow(s *Staleness, tableName func(id uint8) string, onRead func(machine int, age int64)) {
+	b.staleness, b.tableName, b.onRead = s, tableName, onRead
 }
 
 // ExportTo has the accesses of every attempt written from now on; nil ends that.
-func (b *Book) ExportTo(w *Exporter) { b.exporter = w }
+func (b *Book) ExportTo(w *Exporter) {
+	b.Gather()
+	b.exporter = w
+}
 
 // Close ends the record: nothing is taken in from now on.
-func (b *Book) Close() { b.recorder = nil }
+func (b *Book) Close() {
+	b.Gather()
+	b.recorder = nil
+}
 
 // On says that attempts are recorded.
 func (b *Book) On() bool { return b.recorder != nil }
@@ -61,15 +115,21 @@ func (b *Book) On() bool { return b.recorder != nil }
 // Exports says that they are written out too.
 func (b *Book) Exports() bool { return b.exporter != nil }
 
-// Note takes in an anomaly.
-func (b *Book) Note(a Anomaly) {
+// Note takes in an anomaly that a machine has found.
+func (b *Book) Note(machine int, a Anomaly) {
 	if b.recorder != nil {
-		b.recorder.Note(a)
+		l := b.logs.Of(machine)
+		l.anomalies = append(l.anomalies, a)
+		b.add(l, machine, noted, &Attempt{})
 	}
 }
 
 // Restamp says that stamps up to now mean nothing to those that follow.
 func (b *Book) Restamp() {
+	b.Gather()
+	if b.staleness != nil {
+		b.staleness.Forget()
+	}
 	if b.recorder != nil {
 		b.recorder.Restamp()
 	}
@@ -96,18 +156,17 @@ func (b *Book) Sum(table uint8, key uint64, value []byte) uint64 {
 	return 0
 }
 
-// Begin begins an attempt of a coroutine, at a time in ps.
-func (b *Book) Begin(coroutine uint32, at int64) {
-	b.recorder.Begin(coroutine, at)
-	b.exporter.Begin(coroutine, at)
+// Begin begins an attempt of a coroutine of a machine, at a time in ps of its core.
+func (b *Book) Begin(machine int, coroutine uint32, at int64) {
+	b.add(b.logs.Of(machine), machine, began, &Attempt{Coroutine: coroutine, Begin: at})
 }
 
-// Page is an empty one for an attempt on a machine. It is valid until the next one there.
-func (b *Book) Page(machine int) *Page {
-	p := &b.pages[machine]
-	p.reads, p.writes, p.readSums, p.writeSums = p.reads[:0], p.writes[:0], p.readSums[:0], p.writeSums[:0]
-	p.exported.Reads, p.exported.Writes = p.exported.Reads[:0], p.exported.Writes[:0]
-	return p
+// Page is an empty one for an attempt on a machine. It is valid until its End.
+func (b *Book) Page(machine int) *Page { return b.logs.Of(machine) }
+
+// add writes an entry, of what the log has grown by.
+func (b *Book) add(l *log, machine int, kind uint8, a *Attempt) {
+	l.entries = append(l.entries, entry{at: b.now(machine), kind: kind, attempt: *a, to: l.lengths()})
 }
 
 // Read adds a version that was read; sum is that of its value.
@@ -119,12 +178,12 @@ func (p *Page) Read(table uint8, key, version, sum uint64) {
 // Write adds a version that was written over another one; sum is that of the new value, of none 0.
 func (p *Page) Write(table uint8, key, old, next, sum uint64) {
 	p.writes = append(p.writes, history.Write{Key: history.MakeKey(table, key), Old: old, New: next})
-	p.writeSums = append(p.writeSums, sum)
+	p.sums = append(p.sums, sum)
 }
 
 // ExportRead and ExportWrite add what is written out, also of attempts that do not commit.
 func (p *Page) ExportRead(table string, key uint64, found bool, version uint64) {
-	p.exported.Reads = append(p.exported.Reads, export.Read{Table: table, Key: key, Found: found, Version: version})
+	p.exportedReads = append(p.exportedReads, export.Read{Table: table, Key: key, Found: found, Version: version})
 }
 
 // Kinds of writes that are written out.
@@ -136,7 +195,7 @@ const (
 
 // ExportWrite is a write of a kind; version is 0 if the attempt does not commit.
 func (p *Page) ExportWrite(table string, key uint64, kind string, version uint64) {
-	p.exported.Writes = append(p.exported.Writes, export.Write{Table: table, Key: key, Kind: kind, Version: version})
+	p.exportedWrites = append(p.exportedWrites, export.Write{Table: table, Key: key, Kind: kind, Version: version})
 }
 
 // Attempt is an attempt that ends.
@@ -148,40 +207,14 @@ type Attempt struct {
 	Committed       bool
 	RolledBack      bool // by its own code
 	Snapshot        bool
+	Versions        bool                // what it writes has stamps, for snapshots
 	Fresh           timestamp.Freshness // of a snapshot
 	Stamp           timestamp.Stamp
+	Since           Snapshot // a snapshot's
 }
 
 // End takes in an attempt, before others can see its writes. One that does not commit never put a byte into a record.
-func (b *Book) End(p *Page, a *Attempt) {
-	b.attempts++
-	if b.exporter != nil {
-		b.export(p, a)
-	}
-	if !a.Committed {
-		b.recorder.End(a.Coroutine)
-		return
-	}
-	p.txn = history.Txn{
-		ID: b.attempts, Type: a.Type, Session: a.Coroutine, Begin: a.Begin, End: a.End, Status: history.Committed, Level: a.level(), Stamp: uint64(a.Stamp),
-		Reads: p.reads, Writes: p.writes, ReadSums: p.readSums, WriteSums: p.writeSums,
-	}
-	b.recorder.Add(&p.txn)
-}
-
-// export writes the attempt out. Its number is the one that anomalies name.
-func (b *Book) export(p *Page, a *Attempt) {
-	x := &p.exported
-	x.ID, x.Node, x.Thread, x.Session, x.Type = b.attempts, a.Machine, a.Thread, a.Coroutine, a.Type
-	x.Begin, x.End, x.Snapshot, x.Status = a.Begin, a.End, a.Snapshot, history.Aborted
-	switch {
-	case a.Committed:
-		x.Status = history.Committed
-	case a.RolledBack:
-		x.Status = history.RolledBack
-	}
-	b.exporter.Add(x)
-}
+func (b *Book) End(p *Page, a *Attempt) { b.add(p, a.Machine, ended, a) }
 
 // level is what the attempt's reads are promised.
 func (a *Attempt) level() history.Level {

@@ -62,9 +62,9 @@ func (s *Staleness) Prune() {
 }
 
 // Decided takes in a version that an attempt writes which was decided at a time, in ps.
-func (s *Staleness) Decided(table uint8, key, version uint64, at int64, stamp timestamp.Stamp) {
+func (s *Staleness) Decided(key history.Key, version uint64, at int64, stamp timestamp.Stamp) {
 	if !s.lost {
-		s.add(verdict{key: history.MakeKey(table, key), version: version, before: noVerdict, at: at, stamp: stamp})
+		s.add(verdict{key: key, version: version, before: noVerdict, at: at, stamp: stamp})
 	}
 }
 
@@ -131,14 +131,14 @@ func (s *Staleness) Begin(x Snapshot) bool {
 }
 
 // Read is how stale it is, in ps, that a snapshot has read a version of a record.
-func (s *Staleness) Read(x *Snapshot, id uint8, table string, key, version uint64) (age int64) {
-	at, ok := s.superseded(history.MakeKey(id, key), version)
+func (s *Staleness) Read(x *Snapshot, table string, key history.Key, version uint64) (age int64) {
+	at, ok := s.superseded(key, version)
 	if ok {
 		age = max(0, x.Begun-at)
 	}
 	if x.Bounded && age > x.BoundNS*psPerNS && s.broken == "" {
 		s.broken = fmt.Sprintf("the snapshot that machine %d began at %d ns read version %d of key %d of table %s, which was replaced at %d ns: %d ns before, where at most %d may be",
-			x.Machine, x.Begun/psPerNS, version, key, table, at/psPerNS, age/psPerNS, x.BoundNS)
+			x.Machine, x.Begun/psPerNS, version, key.Row(), table, at/psPerNS, age/psPerNS, x.BoundNS)
 	}
 	return age
 }

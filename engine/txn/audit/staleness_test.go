@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/history"
 	"drtmx/engine/timestamp"
 )
 
@@ -22,7 +23,7 @@ func TestStalenessMemory(t *testing.T) {
 	s := NewStaleness(of)
 	write := func(i, version uint64) {
 		s.Prune()
-		s.Decided(0, i%7, version, int64(i), timestamp.Stamp(i+1))
+		s.Decided(history.MakeKey(0, i%7), version, int64(i), timestamp.Stamp(i+1))
 	}
 	for i := range uint64(5000) {
 		of.low = timestamp.Stamp(i)
@@ -31,7 +32,7 @@ func TestStalenessMemory(t *testing.T) {
 	if len(s.recent) > 1<<10 || s.next-s.first > 2 || len(s.last) > 2 {
 		t.Errorf("room for %d, %d remembered, of %d records", len(s.recent), s.next-s.first, len(s.last))
 	}
-	if x := (Snapshot{Begun: 1, BoundNS: 100, Bounded: true}); !s.Begin(x) || s.Read(&x, 0, "accounts", 0, 1<<30) != 0 {
+	if x := (Snapshot{Begun: 1, BoundNS: 100, Bounded: true}); !s.Begin(x) || s.Read(&x, "accounts", 0, 1<<30) != 0 {
 		t.Error("a version that nothing replaced is old, or was not measured")
 	}
 	of.low = 0

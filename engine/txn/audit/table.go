@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"drtmx/engine/owned"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
 )
@@ -8,18 +9,37 @@ import (
 // Table is what is known of the records of a table.
 type Table struct {
 	touched   keySet
+	fresh     owned.Each[[]uint64] // keys that a machine has touched, and that are not in touched yet
 	deletions deletions
 	commits   commits
 }
 
 // NewTable is that of a table whose keys from the start are below a bound, if they are dense.
-func NewTable(keys uint64) Table { return Table{touched: newKeySet(keys), commits: newCommits(keys)} }
+func NewTable(keys uint64, machines int) Table {
+	return Table{touched: newKeySet(keys), fresh: owned.New[[]uint64](machines, nil), commits: newCommits(keys)}
+}
 
-// Touch remembers that a record may have been written or locked.
-func (t *Table) Touch(key uint64) { t.touched.add(key) }
+// Touch remembers that a machine may have written or locked a record.
+func (t *Table) Touch(machine int, key uint64) {
+	list := t.fresh.Of(machine)
+	*list = append(*list, key)
+}
 
 // EachTouched calls f with those keys, in rising order.
-func (t *Table) EachTouched(f func(key uint64)) { t.touched.each(f) }
+func (t *Table) EachTouched(f func(key uint64)) {
+	t.Gather()
+	t.touched.each(f)
+}
+
+// Gather takes in what machines have touched. None of them runs.
+func (t *Table) Gather() {
+	for _, list := range t.fresh.All() {
+		for _, key := range *list {
+			t.touched.add(key)
+		}
+		*list = (*list)[:0]
+	}
+}
 
 // Version is the version, for the history, of a record that was found in a row with a stamp.
 func (t *Table) Version(key uint64, at store.Ref, stamp uint64) uint64 {
