@@ -67,7 +67,7 @@ func (s *Sim) Go(name string, body func(*Proc)) *Proc {
 				r = "runtime.Goexit called"
 			}
 			if r != nil && r != errStopped {
-				s.Fail(&PanicError{Where: "process " + name, At: s.now, Value: r, Stack: string(debug.Stack())})
+				s.Fail(&PanicError{Where: "process " + name, At: s.Now(), Value: r, Stack: string(debug.Stack())})
 			}
 		}()
 		body(p)
@@ -142,11 +142,11 @@ func (p *Proc) AheadResume() {
 // WakeAt schedules a Resume of p. Every wake ends one Park, so a process that
 // waits for several things must check which has happened. A wake that finds the
 // process ended is dropped.
-func (p *Proc) WakeAt(t Time) { p.s.At(t, kindWake, p.id) }
+func (p *Proc) WakeAt(t Time) { p.s.At(t, p.s.tag|kindWake, p.id) }
 
 // Sleep parks the process for d.
 func (p *Proc) Sleep(d Time) {
-	p.WakeAt(p.s.now + d)
+	p.WakeAt(p.s.Now() + d)
 	p.Park()
 }
 
@@ -156,18 +156,20 @@ func (s *Sim) wake(id uint32) {
 	}
 }
 
-// Close ends every process in the order of creation: Park panics in it, its
+// Close ends every process, clock by clock in the order of creation: Park panics in it, its
 // deferred functions run, and it is gone before the next one is unwound. A
 // process that never ran is dropped. A panic of a deferred function is left in
 // Err. Close must not be called from inside a run; a second Close does nothing.
 func (s *Sim) Close() {
-	if s.inRun {
+	if s.all.inRun {
 		panic("sim: Close called from inside a run")
 	}
-	s.closed = true
-	for i := 0; i < len(s.procs); i++ { // deferred functions may still add some
-		if p := s.procs[i]; p != nil {
-			p.unwind()
+	s.all.line.closed = true
+	for _, c := range s.all.list {
+		for i := 0; i < len(c.procs); i++ { // deferred functions may still add some
+			if p := c.procs[i]; p != nil {
+				p.unwind()
+			}
 		}
 	}
 }

@@ -188,7 +188,7 @@ func TestInsertBetweenRuns(t *testing.T) {
 			p.at(5 * Nanosecond)
 			p.at(far)
 			p.at(200)
-			if w := p.sims[0].wheel; w.cur > p.sims[0].Now()>>bucketShift {
+			if w := p.sims[0].line.wheel; w.cur > p.sims[0].Now()>>bucketShift {
 				t.Fatalf("at %d ps the wheel has opened bucket %d", p.sims[0].Now(), w.cur)
 			}
 		}
@@ -256,7 +256,7 @@ func TestWheelMemoryIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, m := len(s.wheel.events), cap(s.wheel.open); n > 101 || m > 256 {
+	if n, m := len(s.line.wheel.events), cap(s.line.wheel.open); n > 101 || m > 256 {
 		t.Errorf("%d places and room for %d open events after bursts of 100", n, m)
 	}
 }

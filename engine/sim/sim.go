@@ -21,8 +21,22 @@ const (
 // Forever, given to Run, means until no event is left.
 const Forever Time = math.MaxInt64
 
-// Kind names a registered handler.
+// Kind names a registered handler of one clock.
 type Kind uint32
+
+// A Kind is the number of a handler of its clock in the low bits, and the number of the clock above. In the queue there is a source
+// above both, see event.
+const (
+	kindBits  = 7
+	clockBits = 11
+	kindMask  = 1<<kindBits - 1
+	clockMask = 1<<clockBits - 1
+	ownMask   = 1<<(clockBits+kindBits) - 1
+	// MaxMachines have clocks.
+	MaxMachines = 1024
+)
+
+func (k Kind) clock() Kind { return k >> kindBits & clockMask }
 
 // Handler is what happens at an event. The argument usually indexes a pool of
 // the component that registered the handler.
@@ -50,43 +64,56 @@ type Options struct {
 	Queue QueueKind
 }
 
-// Sim is one simulation: a clock, its events and its processes.
+// Sim is a clock with its events and processes: that of the simulation, or of one of its machines. Events of the simulation's own
+// clock see all machines stand still, before any event that a machine has at the same time.
 type Sim struct {
-	now    Time
-	seq    uint64 // of the heap
+	line   *timeline
+	all    *clocks
+	tag    Kind // in all its kinds
 	events uint64
 	hash   uint64
-	seed   uint64
-	trace  bool
-	closed bool
-	inRun  bool
-	err    error
-
-	handlers []Handler
-	ahead    [rounds][]Handler // see Ahead
-	looks    bool
-	glances  [recent]glance
-	names    []string
-	kind     Kind // of the event that is running, for error messages
-
-	wheel *wheel
-	heap  heap // used when wheel is nil
+	names  []string // of its handlers
 
 	procs   []*Proc
 	running *Proc
 }
 
+// clocks are those of a simulation.
+type clocks struct {
+	list  []*Sim // the simulation's own, then by machine
+	line  *timeline
+	seed  uint64
+	inRun bool
+	err   error
+}
+
 // kindWake resumes the process whose id is the argument.
 const kindWake Kind = 0
 
-// New returns a Sim at time 0 without events.
+// New returns a simulation at time 0 without events and machines.
 func New(o Options) *Sim {
-	s := &Sim{seed: o.Seed, trace: o.Trace}
-	if o.Queue == Wheel {
-		s.wheel = newWheel()
-	}
+	all := &clocks{seed: o.Seed, line: newTimeline(o)}
+	all.line.all = all
+	return all.add()
+}
+
+func (all *clocks) add() *Sim {
+	s := &Sim{line: all.line, all: all, tag: Kind(len(all.list)) << kindBits}
+	all.list = append(all.list, s)
+	all.line.serve(s)
 	s.Register("wake", s.wake)
 	return s
+}
+
+// Machine is the clock of a machine. It is made when it is first asked for, which must be before the first Run.
+func (s *Sim) Machine(m int) *Sim {
+	if m < 0 || m >= MaxMachines {
+		panic(fmt.Sprintf("sim: machine %d: must be between 0 and %d", m, MaxMachines-1))
+	}
+	for len(s.all.list) <= 1+m {
+		s.all.add()
+	}
+	return s.all.list[1+m]
 }
 
 // Register adds a handler and returns its kind. The name appears in errors.
@@ -94,12 +121,13 @@ func (s *Sim) Register(name string, h Handler) Kind {
 	if h == nil {
 		panic(fmt.Sprintf("sim: handler %q is nil", name))
 	}
-	s.handlers = append(s.handlers, h)
-	s.names = append(s.names, name)
-	for i := range s.ahead {
-		s.ahead[i] = append(s.ahead[i], nil)
+	if len(s.names) > kindMask {
+		panic(fmt.Sprintf("sim: handler %q is one too many: a clock has at most %d", name, kindMask+1))
 	}
-	return Kind(len(s.handlers) - 1)
+	k := s.tag | Kind(len(s.names))
+	s.names = append(s.names, name)
+	s.line.handlers[k] = h
+	return k
 }
 
 // Ahead registers up to four functions that see most events of kind k before
@@ -109,82 +137,49 @@ func (s *Sim) Register(name string, h Handler) Kind {
 // simulation: which events they see is not part of it. Any of them may be nil.
 func (s *Sim) Ahead(k Kind, look ...Handler) {
 	for i, f := range look {
-		s.ahead[i][k] = f
+		s.line.ahead[i][k] = f
 	}
 }
 
-// LookAhead switches the functions of Ahead on and off: they pay when the state
+// LookAhead switches the functions of Ahead on and off, of all clocks: they pay when the state
 // is much larger than the host's cache, and cost when it is not.
-func (s *Sim) LookAhead(on bool) { s.looks = on }
-
-// A bucket of a loaded cluster has some ten events, and the host's memory answers
-// within one or two.
-const (
-	seen   = 3                    // buckets before the open one: the first functions of Ahead see the events
-	rounds = 4                    // that many functions
-	apart  = 1                    // buckets between two of them
-	recent = apart*(rounds-1) + 1 // buckets remembered
-)
-
-// AheadBy is how far ahead of its time an event is when the functions of Ahead see it,
-// at most.
-const AheadBy Time = (seen + 1) << bucketShift
-
-// glance is what the functions of Ahead are shown of a bucket.
-type glance struct {
-	bucket int64
-	events []glimpse
-}
-
-type glimpse struct {
-	kind Kind
-	arg  uint32
-}
-
-// lookAhead shows the events of some buckets behind the one that was opened. The
-// first look remembers them, for the events are many lines of the host's memory.
-func (s *Sim) lookAhead() {
-	w := s.wheel
-	first := s.glance(w.cur + seen)
-	first.bucket, first.events = w.cur+seen, first.events[:0]
-	for n := w.head[uint(first.bucket)&bucketMask]; n != 0; n = w.after[n] {
-		first.events = append(first.events, glimpse{w.events[n].kind, w.events[n].arg})
-	}
-	for i := range s.ahead {
-		functions, bucket := s.ahead[i], w.cur+seen-int64(i)*apart
-		g := s.glance(bucket)
-		if g.bucket != bucket {
-			continue
-		}
-		for _, e := range g.events {
-			if look := functions[e.kind]; look != nil {
-				look(e.arg)
-			}
-		}
-	}
-}
-
-// glance is the place of a bucket among those remembered.
-func (s *Sim) glance(bucket int64) *glance { return &s.glances[uint64(bucket)%recent] }
+func (s *Sim) LookAhead(on bool) { s.line.looks = on }
 
 // Now is the current virtual time.
-func (s *Sim) Now() Time { return s.now }
+func (s *Sim) Now() Time { return s.line.now }
 
-// Events is the number of events that have run.
-func (s *Sim) Events() uint64 { return s.events }
+// Events is the number of events that have run: of a machine's clock its own, of the simulation's all.
+func (s *Sim) Events() uint64 {
+	if s.tag != 0 {
+		return s.events
+	}
+	var n uint64
+	for _, c := range s.all.list {
+		n += c.events
+	}
+	return n
+}
 
-// TraceHash identifies the sequence of events that have run. It stays 0 unless
-// Options.Trace is set.
-func (s *Sim) TraceHash() uint64 { return s.hash }
+// TraceHash identifies the sequences of events that have run: of a machine's clock its own, of the simulation's all, in the order of
+// the machines. It stays 0 unless Options.Trace is set.
+func (s *Sim) TraceHash() uint64 {
+	h := s.hash
+	if s.tag == 0 && s.all.line.trace {
+		for _, c := range s.all.list[1:] {
+			h = mix(h ^ c.hash)
+		}
+	}
+	return h
+}
 
 // Err is the failure that ended the run, or nil.
-func (s *Sim) Err() error { return s.err }
+func (s *Sim) Err() error { return s.all.err }
 
 // Fail ends the run after the current event; Run returns err. Only the first
 // failure counts.
 func (s *Sim) Fail(err error) {
-	if s.err == nil {
-		s.err = err
+	if s.all.err == nil {
+		s.all.err = err
 	}
 }
 
@@ -192,122 +187,67 @@ func (s *Sim) Fail(err error) {
 // After Close events are dropped, so that deferred functions of processes may
 // still call code that schedules.
 func (s *Sim) At(t Time, k Kind, arg uint32) {
-	if t < s.now {
+	l := s.line
+	if t < l.now {
 		s.panicPast(t, k)
 	}
-	if s.closed {
-		return
+	switch {
+	case l.closed:
+	case l.wheel != nil:
+		l.wheel.push(event{t, k, arg})
+	default:
+		l.seq++
+		l.heap.push(numbered{event{t, k, arg}, l.seq})
 	}
-	if s.wheel != nil {
-		s.wheel.push(event{t, k, arg})
-		return
-	}
-	s.seq++
-	s.heap.push(numbered{event{t, k, arg}, s.seq})
 }
 
 func (s *Sim) panicPast(t Time, k Kind) {
-	panic(fmt.Sprintf("sim: event %q scheduled for %d ps, which is %d ps before now", s.kindName(k), t, s.now-t))
+	panic(fmt.Sprintf("sim: event %q scheduled for %d ps, which is %d ps before now", s.all.name(k), t, s.line.now-t))
 }
 
-func (s *Sim) kindName(k Kind) string {
-	if int(k) < len(s.names) {
-		return s.names[k]
+// name is that of a kind, for messages.
+func (all *clocks) name(k Kind) string {
+	if c := int(k.clock()); c < len(all.list) && int(k&kindMask) < len(all.list[c].names) {
+		return all.list[c].names[k&kindMask]
 	}
 	return fmt.Sprintf("unregistered kind %d", k)
 }
 
 // NextAt is the time of the earliest pending event; false when there is none.
-func (s *Sim) NextAt() (Time, bool) {
-	if s.wheel != nil {
-		return s.wheel.peek()
-	}
-	if len(s.heap) == 0 {
-		return 0, false
-	}
-	return s.heap[0].t, true
-}
+func (s *Sim) NextAt() (Time, bool) { return s.line.peek() }
 
-// Run runs every event before until and then sets the clock to until. How a
+// Run runs every event before until, of all clocks, and then sets them to until. How a
 // span is cut into runs does not influence what happens. With Forever it runs
-// until no event is left, and the clock stays at the last one.
+// until no event is left, and the clocks stay at the last one.
 //
 // It returns the first failure: a panic of a process or a handler, or what was
-// given to Fail. A failed Sim stays as it was at that moment and runs no more.
+// given to Fail. A failed simulation stays as it was at that moment and runs no more.
 func (s *Sim) Run(until Time) (err error) {
+	all, line := s.all, s.line
 	switch {
-	case s.inRun:
+	case all.inRun:
 		panic("sim: Run called from inside a run")
-	case s.closed:
+	case line.closed:
 		return fmt.Errorf("sim: run until %d ps: the simulation is closed", until)
-	case s.err != nil:
-		return s.err
-	case until < s.now:
-		panic(fmt.Sprintf("sim: run until %d ps, which is %d ps before now", until, s.now-until))
+	case all.err != nil:
+		return all.err
+	case until < line.now:
+		panic(fmt.Sprintf("sim: run until %d ps, which is %d ps before now", until, line.now-until))
 	}
-	s.inRun = true
+	all.inRun = true
 	defer func() {
-		s.inRun = false
+		all.inRun = false
 		if r := recover(); r != nil {
-			s.running = nil
-			s.Fail(&PanicError{Where: "handler " + s.kindName(s.kind), At: s.now, Value: r, Stack: string(debug.Stack())})
-			err = s.err
+			for _, c := range all.list {
+				c.running = nil
+			}
+			s.Fail(&PanicError{Where: "handler " + all.name(line.kind), At: line.now, Value: r, Stack: string(debug.Stack())})
+			err = all.err
 		}
 	}()
-	if s.wheel != nil {
-		s.runWheel(until)
-	} else {
-		s.runHeap(until)
+	line.run(until)
+	if all.err == nil && until != Forever {
+		line.now = until
 	}
-	if s.err == nil && until != Forever {
-		s.now = until
-	}
-	return s.err
-}
-
-func (s *Sim) runWheel(until Time) {
-	w := s.wheel
-	for s.err == nil {
-		if w.pos == len(w.open) {
-			if !w.next(until) {
-				break
-			}
-			if s.looks {
-				s.lookAhead()
-			}
-		}
-		e := w.open[w.pos]
-		if e.t >= until {
-			return
-		}
-		w.pos++
-		s.begin(e)
-		s.handlers[e.kind](e.arg)
-	}
-	if s.err == nil && until != Forever {
-		w.skipTo(until)
-	}
-}
-
-func (s *Sim) runHeap(until Time) {
-	for s.err == nil && len(s.heap) > 0 && s.heap[0].t < until {
-		e := s.heap.pop().event
-		s.begin(e)
-		s.handlers[e.kind](e.arg)
-	}
-}
-
-// begin makes it the time of an event. It is small enough to be inlined into both loops.
-func (s *Sim) begin(e event) {
-	s.now, s.kind = e.t, e.kind
-	s.events++
-	if s.trace {
-		s.fold(e)
-	}
-}
-
-func (s *Sim) fold(e event) {
-	h := (s.hash ^ uint64(e.t)) * 0x9e3779b97f4a7c15
-	h = (h ^ h>>32 ^ uint64(e.kind)<<32 ^ uint64(e.arg)) * 0xd6e8feb86659fd93
-	s.hash = h ^ h>>32
+	return all.err
 }
