@@ -40,7 +40,6 @@ var usedElsewhere = map[string]string{
 	"engine/fabric.Fabric.OutOfOrder":    "tests of all rooms hold that it is 0",
 	"engine/fabric.NIC.SetDown":          "a fault of tests",
 	"engine/fabric/gather.Lists.InUse":   "tests of faults hold that none is lost",
-	"engine/fabric/payload.Store.InUse":  "tests of faults hold that none is lost",
 	"engine/r2/clocks.Fixed":             "tests of timestamps set their clocks",
 	"engine/r2/core.Program.Preempted":   "tests of slices count what they interrupt",
 	"engine/protocol/nowait.Default":     "tests make protocols without knobs",

@@ -35,9 +35,9 @@ func TestContextsAreLRU(t *testing.T) {
 			}
 		}
 		q := n.qps[1+x.rand.Intn(len(n.qps)-1)]
-		before := b.f.counts.CtxMisses
+		before := b.f.Counts().CtxMisses
 		n.use(q, b.sim.Now())
-		hit := b.f.counts.CtxMisses == before
+		hit := b.f.Counts().CtxMisses == before
 		i := slices.Index(list, q)
 		if (i >= 0) != hit {
 			t.Fatalf("step %d: hit %v, the list says %v", step, hit, i >= 0)
@@ -65,7 +65,7 @@ func TestContextsAreLRUWhereNumbersWrap(t *testing.T) {
 		for i := range qps[1:] { // there is no number 0
 			qps[i+1] = &QP{qpn: uint32(i + 1), waits: new(waits)}
 		}
-		n := &NIC{machine: &Machine{fab: &Fabric{}}, contexts: contexts{limit: limit}}
+		n := &NIC{machine: &Machine{fab: &part{Fabric: new(Fabric)}}, contexts: contexts{limit: limit}}
 		c := &n.contexts
 		c.added(qps)
 		c.head = -rapid.Uint32Range(0, 400).Draw(t, "uses before numbers end")

@@ -51,6 +51,7 @@ type costs struct {
 	retries, rnrRetries       uint8
 	timeout, rnrTimer         sim.Time
 	recovery                  sim.Time
+	latency                   sim.Time // of a message between machines, at least
 	interrupt                 sim.Time // 0 with RDMA, as what follows
 	softirq, softirqSegment   sim.Time
 	softirqLimit              sim.Time
@@ -82,6 +83,7 @@ func newCosts(p *profile.Profile) costs {
 	c.roundTrip = 2*c.oneWay + c.LLCDMA
 	c.pipelines(n)
 	c.headers(w)
+	c.latency = c.txLatency + c.hop
 	if p.TCP != nil {
 		c.interrupt, c.recovery = p.TCP.Interrupt.Time(), p.TCP.Retransmit.Time()
 		c.softirq, c.softirqSegment, c.softirqLimit = p.TCP.Softirq.Time(), p.TCP.SoftirqSegment.Time(), p.TCP.SoftirqLimit.Time()

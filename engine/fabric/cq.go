@@ -10,8 +10,8 @@ import (
 // CQ is a completion queue. Queue pairs of one machine share it as they like.
 // It lists the verbs that completed; they live until they are polled.
 type CQ struct {
-	fab     *Fabric
-	number  uint32    // in the fabric
+	fab     *part
+	number  uint32    // on its machine
 	ring    []listing // a power of two, grows up to depth
 	head    uint32
 	tail    uint32
@@ -82,8 +82,21 @@ type cqHead struct {
 // moved notes where the oldest completion is.
 func (c *CQ) moved() { c.fab.cqs[c.number].oldest = c.oldest(0) }
 
-// Number is the queue's number in the fabric; see AheadCQ.
-func (c *CQ) Number() uint32 { return c.number }
+// CQRef finds a completion queue without touching its memory.
+type CQRef struct {
+	fab    *part
+	number uint32
+}
+
+// Ref is the queue's.
+func (c *CQ) Ref() CQRef { return CQRef{c.fab, c.number} }
+
+// Ahead asks for the completion queue, and for its oldest completions.
+func (r CQRef) Ahead() {
+	p := &r.fab.cqs[r.number]
+	sim.PrefetchLines(unsafe.Pointer(p.cq), cqLines)
+	sim.PrefetchLines(unsafe.Pointer(p.oldest), 2)
+}
 
 // Len is the number of completions that Poll would return.
 func (c *CQ) Len() int {
@@ -112,21 +125,14 @@ func (c *CQ) AheadPoll(k int) { c.fab.aheadVerb(c.oldest(k).verb) }
 // AheadRelease asks for the send queue that has a place again once the k-th oldest
 // completion is polled. It comes after AheadPoll.
 func (c *CQ) AheadRelease(k int) {
-	if q := c.fab.verbs[c.oldest(k).verb].q; q != nil {
+	if q := c.fab.verb(c.oldest(k).verb).q; q != nil {
 		sim.Prefetch(unsafe.Pointer(q))
 	}
 }
 
-// AheadCQ asks for the completion queue of a number, and for its oldest completions.
-func (f *Fabric) AheadCQ(number uint32) {
-	p := &f.cqs[number]
-	sim.PrefetchLines(unsafe.Pointer(p.cq), cqLines)
-	sim.PrefetchLines(unsafe.Pointer(p.oldest), 2)
-}
-
 // Sender is the machine that the k-th oldest completion, of a message, came from:
 // for the same use as Coming.
-func (c *CQ) Sender(k int) uint16 { return unpackAH(c.fab.verbs[c.oldest(k).verb].b).Machine }
+func (c *CQ) Sender(k int) uint16 { return unpackAH(c.fab.verb(c.oldest(k).verb).b).Machine }
 
 func (c *CQ) oldest(k int) *listing { return &c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)] }
 
@@ -145,7 +151,7 @@ func (c *CQ) Poll(out []CQE) int {
 		}
 		c.head++
 		i := l.verb
-		v := &f.verbs[i]
+		v := f.verb(i)
 		o := &out[n]
 		o.ID, o.Op, o.Status, o.Segment, o.Bytes, o.QPN, o.Src, o.At, o.Beside = v.id, v.op, v.status, 0, v.len, v.qpn, AH{}, v.mark, 0
 		if v.status == LocalProtection && v.gatherList() != 0 {
@@ -169,7 +175,7 @@ func (c *CQ) drop() {
 	f := c.fab
 	for ; c.head != c.tail; c.head++ {
 		i := c.oldest(0).verb
-		v := &f.verbs[i]
+		v := f.verb(i)
 		v.flags &^= listed
 		f.finishVerb(i, v)
 	}

@@ -20,7 +20,8 @@ func (m *Machine) Crash() error {
 		for _, q := range n.qps[1:] {
 			m.fab.abandon(q)
 			if p := q.peer; p != nil && !p.nic.machine.Mem.Down {
-				m.fab.setError(p, now)
+				p.fab.disown(p)
+				p.fab.setError(p, now)
 				p.state |= severed
 			}
 		}
@@ -35,11 +36,14 @@ func (m *Machine) Restart() error {
 	if !m.Mem.Down {
 		return fmt.Errorf("fabric: machine %d restarts, and is not down: crash it first", m.ID)
 	}
-	f := m.fab
-	for i := range f.verbs {
-		if v := &f.verbs[i]; v.q != nil && (f.nics[v.from].machine == m || v.flags&ticket == 0 && f.nics[v.to].machine == m) {
-			return fmt.Errorf("fabric: machine %d restarts at %d ps with a %v of before the crash under way: let some microseconds pass", m.ID, f.sim.Now(), v.op)
+	var under error
+	m.fab.each(func(_ uint32, v *verb) {
+		if m.fab.nics[v.from].machine == m || v.flags&ticket == 0 && m.fab.nics[v.to].machine == m {
+			under = fmt.Errorf("fabric: machine %d restarts at %d ps with a %v of before the crash under way: let some microseconds pass", m.ID, m.fab.sim.Now(), v.op)
 		}
+	})
+	if under != nil {
+		return under
 	}
 	m.Resume()
 	for _, n := range m.NICs {
@@ -51,7 +55,7 @@ func (m *Machine) Restart() error {
 // abandon puts a queue pair of a crashed machine into the error state. No program is
 // there to see completions, so none are given, and those that were not polled
 // are gone.
-func (f *Fabric) abandon(h *QP) {
+func (f *part) abandon(h *QP) {
 	h.state |= failed
 	for _, cq := range []*CQ{h.sendCQ, h.recvCQ} {
 		if cq != nil {
@@ -59,19 +63,16 @@ func (f *Fabric) abandon(h *QP) {
 		}
 	}
 	h.sendCQ, h.recvCQ = nil, nil
-	queued := f.queued(h)
-	h.sqHead, h.sqTail = none, none
 	for ; h.rqHead != h.rqTail; h.rqHead++ {
-		f.dropRecv(&h.rq[h.rqHead&uint32(len(h.rq)-1)])
+		f.dropRecv(&h.rq[h.rqHead&uint16(len(h.rq)-1)])
 	}
-	for i := range f.verbs {
-		v := &f.verbs[i]
-		if v.q != h || v.flags&(finished|orphan|delivery) != 0 || h.transport != RC && !queued[uint32(i)] {
-			continue
-		}
-		v.flags |= orphan
-		if queued[uint32(i)] && v.flags&(ready|waiting) == ready { // no event will come
-			f.freeVerb(uint32(i), v)
-		}
+	f.disown(h)
+	f.dropQueued(h)
+}
+
+// disown marks what a queue pair has under way, wherever it is: all machines stand still.
+func (f *part) disown(h *QP) {
+	for i := h.oldest; i != h.sqHead; i = f.verb(i).next {
+		f.verb(i).flags |= orphan
 	}
 }

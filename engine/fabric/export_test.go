@@ -12,3 +12,11 @@ func (q *QP) Transport() Transport { return q.transport }
 // Overrun says that completions came while the queue was full. They are lost,
 // and the queue pairs they belonged to are in the error state.
 func (c *CQ) Overrun() bool { return c.overrun }
+
+// listsInUse is how many gather lists are not released.
+func (f *Fabric) listsInUse() (n int) {
+	for _, p := range f.parts {
+		n += p.gathers.InUse()
+	}
+	return n
+}

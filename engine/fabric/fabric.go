@@ -5,9 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric/exploration"
-	"drtmx/engine/fabric/gather"
 	"drtmx/engine/fabric/host"
-	"drtmx/engine/fabric/payload"
 	"drtmx/engine/fabric/profile"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/metrics"
@@ -49,34 +47,22 @@ type Config struct {
 
 // Fabric is the machines of a cluster and the network between them.
 type Fabric struct {
-	sim      *sim.Sim
+	clock    *sim.Sim
 	profile  *profile.Profile
 	cost     costs
 	machines []*Machine
 	hosts    *host.Hosts
-
-	verbs []verb
-	free  uint32   // first free verb
-	live  int      // verbs that are not free
-	nics  []*NIC   // of all machines
-	cqs   []cqHead // completion queues
+	parts    []*part
+	chunks   []*chunk // of verbs, by machine
+	nics     []*NIC   // of all machines
 	// firstNIC is by machine the place of its first RNIC in nics, and one more.
 	firstNIC []uint16
 
-	qps []QP // not used yet
-
-	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp, kAdmit sim.Kind
-	kSoftirq                                                                       sim.Kind // without RDMA
-
 	explored *exploration.Exploration // nil: no exploration
 
-	torn    bool
-	loss    uint32 // ppm
-	rcLoss  uint32 // ppm
-	counts  VerbCounts
-	payload payload.Store
-	gathers gather.Lists
-	word    [8]byte // of an atomic
+	torn   bool
+	loss   uint32 // ppm
+	rcLoss uint32 // ppm
 }
 
 // VerbCounts are totals since time 0.
@@ -94,6 +80,22 @@ type VerbCounts struct {
 	XlateMisses uint64 // NIC translations fetched
 }
 
+func (c *VerbCounts) add(o *VerbCounts) {
+	for op := range c.Posted {
+		c.Posted[op] += o.Posted[op]
+	}
+	c.Doorbells += o.Doorbells
+	c.Completions += o.Completions
+	c.Errors += o.Errors
+	c.Lost += o.Lost
+	c.NoRecv += o.NoRecv
+	c.Retries += o.Retries
+	c.CQOverruns += o.CQOverruns
+	c.Split += o.Split
+	c.CtxMisses += o.CtxMisses
+	c.XlateMisses += o.XlateMisses
+}
+
 // New builds a cluster at virtual time s.Now.
 func New(s *sim.Sim, c Config) (*Fabric, error) {
 	if c.Profile == nil {
@@ -109,10 +111,8 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 	if n := len(c.NodeTypes); n != 0 && n != c.Machines {
 		return nil, fmt.Errorf("fabric: node types has %d entries for %d machines: give one each or none", n, c.Machines)
 	}
-	f := &Fabric{sim: s, profile: c.Profile, cost: newCosts(c.Profile), free: none, firstNIC: []uint16{0}, torn: c.TornReads, loss: c.LossPPM, explored: c.Exploration}
-	f.hosts = host.New(s, c.Profile, host.Config{TornReads: c.TornReads, CacheNum: c.CacheNum, CacheDen: c.CacheDen, NoDDIO: c.NoDDIO, Durability: c.Durability, NVM: c.NVM}, f.writing)
-	f.register()
-	f.lookAhead()
+	f := &Fabric{clock: s, profile: c.Profile, cost: newCosts(c.Profile), chunks: make([]*chunk, c.Machines<<chunkBits), firstNIC: []uint16{0}, torn: c.TornReads, loss: c.LossPPM, explored: c.Exploration}
+	f.hosts = host.New(c.Profile, host.Config{TornReads: c.TornReads, CacheNum: c.CacheNum, CacheDen: c.CacheDen, NoDDIO: c.NoDDIO, Durability: c.Durability, NVM: c.NVM}, f.writing)
 	most := space.PerMachine(c.Machines)
 	if most < leastSpace {
 		return nil, fmt.Errorf("fabric: address space: the process's limit leaves %d MB for each of %d machines: at least %d are needed: raise it with ulimit -v, or use fewer machines", most>>20, c.Machines, leastSpace>>20)
@@ -126,19 +126,20 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("fabric: machine %d: %w", i, err), f.Close())
 		}
-		m, err := newMachine(f, i, t, &c, most)
+		p := newPart(f, i)
+		m, err := newMachine(p, i, t, &c, most)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("fabric: %w", err), f.Close())
 		}
 		f.machines = append(f.machines, m)
 		f.nics = append(f.nics, m.NICs...)
 		f.firstNIC = append(f.firstNIC, uint16(len(f.nics)))
+		m.Opened(p.admit)
 	}
-	f.hosts.Opened(f.admit)
 	return f, nil
 }
 
-const maxMachines = 1024
+const maxMachines = sim.MaxMachines
 
 // leastSpace of a machine is what r2's buffers and a few tables take; with less the Go runtime is close to
 // the limit as well, and ends the process where it meets it.
@@ -156,7 +157,7 @@ func (f *Fabric) Close() error {
 }
 
 // Sim is the simulation the fabric lives in.
-func (f *Fabric) Sim() *sim.Sim { return f.sim }
+func (f *Fabric) Sim() *sim.Sim { return f.clock }
 
 // Profile is the hardware.
 func (f *Fabric) Profile() *profile.Profile { return f.profile }
@@ -177,12 +178,22 @@ func (f *Fabric) Machine(i int) *Machine { return f.machines[i] }
 func (f *Fabric) Exploration() *exploration.Exploration { return f.explored }
 
 // Counts are totals since time 0.
-func (f *Fabric) Counts() VerbCounts { return f.counts }
+func (f *Fabric) Counts() (all VerbCounts) {
+	for _, p := range f.parts {
+		all.add(&p.counts)
+	}
+	return all
+}
 
 // InFlight is the number of requests that have not ended in every respect:
 // responses, late memory accesses and completions on their way to host memory
 // count, RECVs that wait for a message do not.
-func (f *Fabric) InFlight() int { return f.live }
+func (f *Fabric) InFlight() (n int) {
+	for _, p := range f.parts {
+		n += p.live
+	}
+	return n
+}
 
 // SetLoss sets how many datagrams (and UC packets) of a million are lost.
 func (f *Fabric) SetLoss(ppm uint32) { f.loss = ppm }
@@ -218,7 +229,7 @@ func (f *Fabric) OutOfOrder() uint64 {
 
 // Usage appends the cumulative busy times of all stations, up to now.
 func (f *Fabric) Usage(to []metrics.Usage) []metrics.Usage {
-	now := f.sim.Now()
+	now := f.clock.Now()
 	for _, m := range f.machines {
 		add := func(resource string, index int, s interface{ BusyUntil(sim.Time) sim.Time }) {
 			to = append(to, metrics.Usage{Node: m.ID, Resource: resource, Index: index, BusyPS: s.BusyUntil(now), Servers: 1})

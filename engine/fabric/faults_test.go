@@ -281,20 +281,17 @@ func (x *faults) checkFabric() {
 	if n := x.f.InFlight(); n != 0 {
 		x.fail("%d verbs are under way", n)
 	}
-	if n := x.f.payload.InUse(); n != 0 {
-		x.fail("%d payload buffers are not free", n)
-	}
 	waiting := 0
 	for i := range x.f.nics {
 		for _, q := range x.f.nics[i].qps[1:] {
 			for at := q.rqHead; at != q.rqTail; at++ {
-				if q.rq[at&uint32(len(q.rq)-1)].list != 0 {
+				if q.rq[at&uint16(len(q.rq)-1)].list != 0 {
 					waiting++
 				}
 			}
 		}
 	}
-	if n := x.f.gathers.InUse(); n != waiting {
+	if n := x.f.listsInUse(); n != waiting {
 		x.fail("%d gather lists are in use, of %d RECVs that wait", n, waiting)
 	}
 	for m := range 3 {

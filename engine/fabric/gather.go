@@ -24,12 +24,12 @@ func (v *verb) gatherList() uint32 {
 }
 
 // pieces calls each with the pieces of a verb's bytes [from, to), see gather.
-func (f *Fabric) pieces(v *verb, from, to uint32, each func(a space.Addr, first, n uint32)) {
+func (f *part) pieces(v *verb, from, to uint32, each func(a space.Addr, first, n uint32)) {
 	f.gathers.Of(v.gatherList()).Pieces(from, to, each)
 }
 
 // dropList gives a verb's list back.
-func (f *Fabric) dropList(v *verb) {
+func (f *part) dropList(v *verb) {
 	if n := v.gatherList(); n != 0 {
 		f.gathers.Release(n)
 		v.a = 0
@@ -57,7 +57,7 @@ func (n *NIC) allows(perm host.Perm) func(key uint32, a space.Addr, bytes uint32
 }
 
 // gather gives a verb its list, and says which segment behind the first is refused.
-func (f *Fabric) gather(q *QP, v *verb, w *SendWR) {
+func (f *part) gather(q *QP, v *verb, w *SendWR) {
 	if v.len = w.Bytes(); v.len == 0 {
 		return
 	}
@@ -72,7 +72,7 @@ func (f *Fabric) gather(q *QP, v *verb, w *SendWR) {
 }
 
 // segmentsOf is how many a verb's request names.
-func (f *Fabric) segmentsOf(v *verb) uint32 {
+func (f *part) segmentsOf(v *verb) uint32 {
 	if n := v.gatherList(); n != 0 {
 		return uint32(len(f.gathers.Of(n).Segments))
 	}
@@ -80,7 +80,7 @@ func (f *Fabric) segmentsOf(v *verb) uint32 {
 }
 
 // fetchList is an RNIC's read of the pieces of a gather list, which it has as a whole before the message goes to the send pipeline.
-func (f *Fabric) fetchList(r *NIC, now sim.Time, v *verb) (t sim.Time) {
+func (f *part) fetchList(r *NIC, now sim.Time, v *verb) (t sim.Time) {
 	t = now
 	f.pieces(v, 0, v.len, func(a space.Addr, _, n uint32) {
 		_, all := f.load(r, now, a, n)
@@ -90,7 +90,7 @@ func (f *Fabric) fetchList(r *NIC, now sim.Time, v *verb) (t sim.Time) {
 }
 
 // captureList copies the pieces of a gather list, which is no longer needed then.
-func (f *Fabric) captureList(mem *host.Memory, v *verb, b []byte) {
+func (f *part) captureList(mem *host.Memory, v *verb, b []byte) {
 	f.pieces(v, 0, v.len, func(a space.Addr, first, n uint32) {
 		if v.flags&inlined == 0 {
 			mem.DeviceTouches(a, int(n), false)
@@ -101,7 +101,7 @@ func (f *Fabric) captureList(mem *host.Memory, v *verb, b []byte) {
 }
 
 // scatter stores the bytes of a buffer from one on in its pieces.
-func (f *Fabric) scatter(mem *host.Memory, v *verb, from uint32, b []byte) {
+func (f *part) scatter(mem *host.Memory, v *verb, from uint32, b []byte) {
 	f.pieces(v, from, from+uint32(len(b)), func(a space.Addr, first, n uint32) {
 		mem.DeviceTouches(a, int(n), true)
 		mem.Change(a, int(n))
@@ -110,7 +110,7 @@ func (f *Fabric) scatter(mem *host.Memory, v *verb, from uint32, b []byte) {
 }
 
 // fill has the lines of a READ's pieces written, and returns the time that takes on PCIe.
-func (f *Fabric) fill(n *NIC, now sim.Time, v *verb) (svc sim.Time) {
+func (f *part) fill(n *NIC, now sim.Time, v *verb) (svc sim.Time) {
 	f.pieces(v, 0, v.len, func(a space.Addr, _, bytes uint32) {
 		svc += f.cost.written(a, bytes)
 		n.Claim(host.ByFill, a, bytes)
@@ -120,7 +120,7 @@ func (f *Fabric) fill(n *NIC, now sim.Time, v *verb) (svc sim.Time) {
 }
 
 // landList is land of a message whose RECV has several segments.
-func (f *Fabric) landList(n *NIC, v *verb, now sim.Time) {
+func (f *part) landList(n *NIC, v *verb, now sim.Time) {
 	b := f.bytes(v)
 	f.pieces(v, 0, v.len, func(a space.Addr, first, bytes uint32) {
 		n.Claim(host.ByMessage, a, bytes)
@@ -140,7 +140,7 @@ type recv struct {
 	list  uint32 // number of its gather list, 0 for none
 }
 
-func (f *Fabric) recvOf(w *RecvWR) recv {
+func (f *part) recvOf(w *RecvWR) recv {
 	r := recv{id: w.ID, local: w.Local, len: w.Len}
 	if len(w.Further) > 0 {
 		r.len += gather.Bytes(w.Further)
@@ -150,7 +150,7 @@ func (f *Fabric) recvOf(w *RecvWR) recv {
 }
 
 // fetchRecv is the RNIC's reading of a receive request.
-func (f *Fabric) fetchRecv(n *NIC, now sim.Time, r *recv) {
+func (f *part) fetchRecv(n *NIC, now sim.Time, r *recv) {
 	pointers := sim.Time(1)
 	if r.list != 0 {
 		pointers = sim.Time(len(f.gathers.Of(r.list).Segments))
@@ -159,14 +159,14 @@ func (f *Fabric) fetchRecv(n *NIC, now sim.Time, r *recv) {
 }
 
 // dropRecv gives the list of a receive request back that gets no message.
-func (f *Fabric) dropRecv(r *recv) {
+func (f *part) dropRecv(r *recv) {
 	if r.list != 0 {
 		f.gathers.Release(r.list)
 	}
 }
 
 // lands is when the translations of a message's buffer are there, and what it takes PCIe to write it.
-func (f *Fabric) lands(n *NIC, now sim.Time, v *verb, w *recv) (ready, svc sim.Time) {
+func (f *part) lands(n *NIC, now sim.Time, v *verb, w *recv) (ready, svc sim.Time) {
 	if w.list == 0 {
 		return n.translate(now, w.local, v.len), f.cost.written(w.local, v.len)
 	}

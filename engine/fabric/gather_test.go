@@ -77,8 +77,8 @@ func TestGatherLists(t *testing.T) {
 		if op == Send {
 			want += "; 2 RECV success"
 		}
-		if got != want || b.f.gathers.InUse() != 0 || b.f.InFlight() != 0 {
-			r.Fatalf("%s, want %s; %d lists in use", got, want, b.f.gathers.InUse())
+		if got != want || b.f.listsInUse() != 0 || b.f.InFlight() != 0 {
+			r.Fatalf("%s, want %s; %d lists in use", got, want, b.f.listsInUse())
 		}
 		switch op { // what should be where, in a copy of what was
 		case Write:
@@ -129,7 +129,7 @@ func TestSegmentsAreProtected(t *testing.T) {
 		if err == nil || bad > 0 && !strings.Contains(err.Error(), fmt.Sprintf("RECV, segment %d, into 8 bytes", bad)) {
 			t.Errorf("RECV with a bad segment %d: %v", bad, err)
 		}
-		if n := b.f.gathers.InUse(); n != 0 {
+		if n := b.f.listsInUse(); n != 0 {
 			t.Errorf("%d lists are in use", n)
 		}
 	}

@@ -19,12 +19,12 @@ type Machine struct {
 	Interrupted func(core int, d sim.Time) (wanted bool)
 
 	softirqs []*softirq // by core, nil of those that no queue interrupts; none with RDMA
-	fab      *Fabric
+	fab      *part
 }
 
-func newMachine(f *Fabric, id int, t *profile.NodeType, c *Config, most uint64) (*Machine, error) {
+func newMachine(f *part, id int, t *profile.NodeType, c *Config, most uint64) (*Machine, error) {
 	m := &Machine{MaxInline: f.profile.NIC.MaxInline.Int(), fab: f}
-	if err := f.hosts.Open(&m.Machine, id, t, most); err != nil {
+	if err := f.hosts.Open(&m.Machine, f.sim, id, t, most); err != nil {
 		return nil, err
 	}
 	if f.profile.TCP != nil {

@@ -140,14 +140,14 @@ type contexts struct {
 // what is to go out can stay where it is. Without that, the answers to what has been
 // sent queue behind what has not, which makes each request take longer, and more
 // contexts be forgotten until its answer comes.
-func (f *Fabric) queue(n *NIC, i uint32) {
+func (f *part) queue(n *NIC, i uint32) {
 	if n.misses = append(n.misses, i); len(n.misses) == 1 {
 		f.sim.At(n.fetch.Free, f.kAdmit, uint32(n.Number))
 	}
 }
 
 // onAdmit lets the requests that wait go on, as long as nothing is fetched.
-func (f *Fabric) onAdmit(number uint32) {
+func (f *part) onAdmit(number uint32) {
 	n, now := f.nics[number], f.sim.Now()
 	k := 0
 	for ; k < len(n.misses) && n.fetch.Free <= now; k++ {
@@ -272,7 +272,7 @@ func (c *contexts) added(qps []*QP) {
 }
 
 // admit lets requests that wait for room among the posted writes of an RNIC go on as far as there is room.
-func (f *Fabric) admit(number uint32) {
+func (f *part) admit(number uint32) {
 	n, now := f.nics[number], f.sim.Now()
 	n.Posted.Reopen()
 	for {
@@ -280,7 +280,7 @@ func (f *Fabric) admit(number uint32) {
 		if !ok {
 			break
 		}
-		v := &f.verbs[i]
+		v := f.verb(i)
 		r := v.r
 		if r.state&failed != 0 || n.off {
 			f.vanish(n, r, i, v, now)
@@ -295,13 +295,13 @@ func (f *Fabric) admit(number uint32) {
 // back has the requests behind one that was let in and has to be sent again come
 // again as well: its receiver was not ready, or its machine is down. They waited for room
 // behind it, and would overtake it.
-func (f *Fabric) back(n *NIC, r *QP, i uint32) {
+func (f *part) back(n *NIC, r *QP, i uint32) {
 	l := &r.lanes[arriving]
 	if r.state>>arriving&1 == 0 || l.first != i {
 		return
 	}
 	n.Posted.Leave(func(k uint32) bool {
-		if f.verbs[k].r != r {
+		if f.verb(k).r != r {
 			return false
 		}
 		f.sim.At(l.until, f.kRx, k)
@@ -311,7 +311,7 @@ func (f *Fabric) back(n *NIC, r *QP, i uint32) {
 
 // behindWrites says whether a READ or atomic has to wait for posted writes that came
 // before it, and lets it.
-func (f *Fabric) behindWrites(n *NIC, r *QP, i uint32, now sim.Time) bool {
+func (f *part) behindWrites(n *NIC, r *QP, i uint32, now sim.Time) bool {
 	at, waits := n.Posted.Before(i, now)
 	if !waits {
 		r.clear(executing, i)

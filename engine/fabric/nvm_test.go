@@ -446,16 +446,17 @@ func TestReadWaitsForUnknownWrites(t *testing.T) {
 	b.f.hosts.Cost.LLCDMA = 0
 	n, r := b.f.Machine(1).NICs[0], b.workers[0].rc[1].peer
 	line := n.Posted.Push(host.Unknown)
-	i, v := b.f.allocVerb()
+	p := n.machine.fab
+	i, v := p.allocVerb()
 	v.r = r
-	if !b.f.behindWrites(n, r, i, b.sim.Now()) {
+	if !p.behindWrites(n, r, i, b.sim.Now()) {
 		t.Fatal("the READ does not wait")
 	}
 	if until := r.lanes[executing].until; until <= b.sim.Now() {
 		t.Errorf("the READ looks again at %d ps, which is now", until)
 	}
 	n.Posted.Set(line, b.sim.Now())
-	if b.f.behindWrites(n, r, i, b.sim.Now()) {
+	if p.behindWrites(n, r, i, b.sim.Now()) {
 		t.Error("the READ waits, and everything before it was taken")
 	}
 }

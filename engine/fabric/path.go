@@ -1,6 +1,8 @@
 package fabric
 
 import (
+	"encoding/binary"
+
 	"drtmx/engine/fabric/exploration"
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/sim"
@@ -18,7 +20,7 @@ import (
 // done is a completion without a response, store the second half of an atomic, line one line of an access that is
 // executed line by line. Every station is called with the time of the event
 // that reaches it, which keeps all queues exact.
-func (f *Fabric) register() {
+func (f *part) register() {
 	f.kFetch = f.sim.Register("fabric.fetch", f.onFetch)
 	f.kTx = f.sim.Register("fabric.tx", f.onTx)
 	f.kRx = f.sim.Register("fabric.rx", f.onRx)
@@ -28,15 +30,17 @@ func (f *Fabric) register() {
 	f.kReply = f.sim.Register("fabric.reply", f.onReply)
 	f.kAnswer = f.sim.Register("fabric.answer", f.onAnswer)
 	f.kDone = f.sim.Register("fabric.done", f.onDone)
-	f.kGiveUp = f.sim.Register("fabric.giveup", f.onGiveUp)
+	f.kHome = f.sim.Register("fabric.home", f.onHome)
+	f.kResend = f.sim.Register("fabric.resend", f.onResend)
+	f.kBack = f.sim.Register("fabric.back", f.onBack)
 	f.kAdmit = f.sim.Register("fabric.admit", f.onAdmit)
-	if f.profile.TCP != nil { // event kinds are part of every run's digest
+	if f.profile.TCP != nil {
 		f.kSoftirq = f.sim.Register("fabric.softirq", f.onSoftirq)
 	}
 }
 
 // pass says whether verb i may pass a lane now. If not, its event comes again.
-func (f *Fabric) pass(h *QP, which uint8, k sim.Kind, i uint32, v *verb, now sim.Time) bool {
+func (f *part) pass(h *QP, which uint8, k sim.Kind, i uint32, v *verb, now sim.Time) bool {
 	seen := entered
 	if which == executing {
 		seen = lined // a WRITE's ack may be under way meanwhile
@@ -62,7 +66,7 @@ func (f *Fabric) pass(h *QP, which uint8, k sim.Kind, i uint32, v *verb, now sim
 }
 
 // stall makes verb i, and all behind it, wait.
-func (f *Fabric) stall(h *QP, which uint8, k sim.Kind, i uint32, until sim.Time) {
+func (f *part) stall(h *QP, which uint8, k sim.Kind, i uint32, until sim.Time) {
 	h.state |= 1 << which
 	h.lanes[which] = lane{until, i}
 	f.sim.At(until, k, i)
@@ -76,7 +80,7 @@ func (h *QP) clear(which uint8, i uint32) {
 }
 
 // arrive is pass, and the context that the RNIC needs to go on.
-func (f *Fabric) arrive(n *NIC, h *QP, which uint8, k sim.Kind, i uint32, v *verb, now sim.Time) bool {
+func (f *part) arrive(n *NIC, h *QP, which uint8, k sim.Kind, i uint32, v *verb, now sim.Time) bool {
 	if t := n.use(h, now); t > now && v.flags&held == 0 {
 		v.flags |= held
 		f.stall(h, which, k, i, t)
@@ -89,8 +93,8 @@ func (f *Fabric) arrive(n *NIC, h *QP, which uint8, k sim.Kind, i uint32, v *ver
 
 // onTx: a request and its payload are in the RNIC, or the context that the head
 // of the queue waited for.
-func (f *Fabric) onTx(i uint32) {
-	v := &f.verbs[i]
+func (f *part) onTx(i uint32) {
+	v := f.verb(i)
 	if v.flags&orphan != 0 {
 		f.freeVerb(i, v)
 		return
@@ -102,16 +106,16 @@ func (f *Fabric) onTx(i uint32) {
 }
 
 // pump sends from the head of the queue what may be sent.
-func (f *Fabric) pump(h *QP) {
+func (f *part) pump(h *QP) {
 	now := f.sim.Now()
 	n := h.nic
 	for h.sqHead != none {
 		i := h.sqHead
-		v := &f.verbs[i]
+		v := f.verb(i)
 		if v.flags&(ready|waiting) != ready || v.op.reads() && h.outstanding >= h.limit {
 			return
 		}
-		if v.status != Success && h.transport == RC && f.underWay(h) {
+		if v.status != Success && h.oldest != i && h.transport == RC {
 			return // those before it complete first, and then onAnswer comes here
 		}
 		if n.fetch.Free > now && n.lacks(h) {
@@ -128,6 +132,9 @@ func (f *Fabric) pump(h *QP) {
 		if h.sqHead = v.next; h.sqHead != none {
 			f.aheadHead(h.sqHead)
 		}
+		if h.transport != RC {
+			h.oldest = h.sqHead
+		}
 		if v.op.reads() {
 			h.outstanding++
 		}
@@ -136,7 +143,7 @@ func (f *Fabric) pump(h *QP) {
 }
 
 // send puts one request on the wire.
-func (f *Fabric) send(n *NIC, h *QP, i uint32, v *verb, now sim.Time) {
+func (f *part) send(n *NIC, h *QP, i uint32, v *verb, now sim.Time) {
 	c := &f.cost
 	if v.status != Success {
 		f.fail(h, i, v, v.status, now)
@@ -155,22 +162,22 @@ func (f *Fabric) send(n *NIC, h *QP, i uint32, v *verb, now sim.Time) {
 	v.stamp.add(atDoorbell, now-v.mark)
 	v.stamp.add(atNICSend, leaves-now)
 	if h.transport != RC && v.flags&signaled != 0 {
-		f.sent(v, end, leaves)
-		v = &f.verbs[i]
+		f.sent(h, v, end, leaves)
 	}
-	f.depart(n, f.kRx, i, v, leaves, f.requestTime(h.transport, v))
+	f.depart(n, v.to, f.kRx, i, v, leaves, f.requestTime(h.transport, v))
 }
 
 // sent completes a datagram or UC request, of which the stamp knows until it leaves:
 // it is done when all of it is through the send pipeline.
-func (f *Fabric) sent(v *verb, end, leaves sim.Time) {
+func (f *part) sent(h *QP, v *verb, end, leaves sim.Time) {
 	t := v.ticket(v.op, Success)
+	h.waits.sent = max(h.waits.sent, end+f.cost.oneWay)
 	t.stamp, t.mark = v.stamp, end
 	t.stamp.add(atNICSend, end-leaves)
 	f.complete(t, end+f.cost.oneWay)
 }
 
-func (f *Fabric) requestTime(t Transport, v *verb) sim.Time {
+func (f *part) requestTime(t Transport, v *verb) sim.Time {
 	head := f.cost.headRequest[v.op]
 	if t == UD {
 		head += f.cost.headUD
@@ -181,17 +188,17 @@ func (f *Fabric) requestTime(t Transport, v *verb) sim.Time {
 	return f.cost.serialize(v.len, head)
 }
 
-func (f *Fabric) responseTime(v *verb) sim.Time {
+func (f *part) responseTime(v *verb) sim.Time {
 	if v.op != Read || v.status != Success {
 		return f.cost.serialize(0, f.cost.headResponse[v.op])
 	}
 	return f.cost.serialize(v.len, f.cost.headResponse[v.op])
 }
 
-// depart sends a message that leaves the pipeline of n at end. The event is its
+// depart sends a message to an RNIC. It leaves the pipeline of n at end. The event is its
 // head's arrival at the switch's port towards the other RNIC: the port takes its
 // bytes in the order of arrival, and an empty path pays for them once.
-func (f *Fabric) depart(n *NIC, k sim.Kind, i uint32, v *verb, end, bytes sim.Time) {
+func (f *part) depart(n *NIC, to uint16, k sim.Kind, i uint32, v *verb, end, bytes sim.Time) {
 	v.flags &^= entered
 	at := end + f.cost.loopback
 	if v.flags&loop == 0 {
@@ -202,11 +209,16 @@ func (f *Fabric) depart(n *NIC, k sim.Kind, i uint32, v *verb, end, bytes sim.Ti
 	}
 	v.stamp.add(atWire, at-end)
 	v.mark = at
-	f.sim.At(at, k, i)
+	f.post(to, at, k, i)
+}
+
+// post hands verb i over to the machine of an RNIC, where an event of kind k happens to it. The verb is that machine's from now on.
+func (f *part) post(to uint16, at sim.Time, k sim.Kind, i uint32) {
+	f.sim.Post(f.nics[to].machine.fab.sim, at, k, i)
 }
 
 // enter is the way through the receiving port.
-func (f *Fabric) enter(n *NIC, v *verb, now, bytes sim.Time) {
+func (f *part) enter(n *NIC, v *verb, now, bytes sim.Time) {
 	if v.flags&loop != 0 {
 		return
 	}
@@ -216,9 +228,9 @@ func (f *Fabric) enter(n *NIC, v *verb, now, bytes sim.Time) {
 }
 
 // onAnswer: a response arrives.
-func (f *Fabric) onAnswer(i uint32) {
+func (f *part) onAnswer(i uint32) {
 	now := f.sim.Now()
-	v := &f.verbs[i]
+	v := f.verb(i)
 	h := v.q
 	n, c := h.nic, &f.cost
 	if h.sendCQ != nil {
@@ -242,7 +254,7 @@ func (f *Fabric) onAnswer(i uint32) {
 	v.mark = t
 	v.flags &^= reply
 	switch {
-	case v.flags&orphan != 0:
+	case v.flags&orphan != 0 || h.state&failed != 0: // its completion was given for it
 		f.finishVerb(i, v)
 		return
 	case v.status != Success:
@@ -255,14 +267,34 @@ func (f *Fabric) onAnswer(i uint32) {
 	}
 }
 
+// bring stores what a READ or atomic brings.
+func (f *part) bring(v *verb) {
+	here := f.nics[v.from].machine.Mem
+	switch {
+	case here.Down || v.len == 0:
+	case v.gatherList() != 0:
+		f.scatter(here, v, 0, f.bytes(v))
+	default:
+		here.DeviceTouches(v.local, int(v.len), true)
+		here.Change(v.local, int(v.len))
+		if to := here.Bytes(v.local, int(v.len)); v.op == Read {
+			copy(to, f.bytes(v))
+		} else {
+			binary.LittleEndian.PutUint64(to, v.a)
+		}
+	}
+}
+
 // finish takes data and completion of a response to the requester's memory.
 // No program looks at either before the completion is visible, so what happens
 // there needs no event of its own.
-func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
+func (f *part) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 	c := &f.cost
 	svc := sim.Time(0)
+	f.unlink(h, i, v)
 	if v.op.reads() {
 		h.outstanding--
+		f.bring(v)
 		if v.gatherList() != 0 {
 			svc = f.fill(n, now, v)
 		} else {
@@ -291,14 +323,14 @@ func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 
 // onDone: a completion without a response reaches the requester's memory: of an
 // error, or of a datagram sent.
-func (f *Fabric) onDone(i uint32) {
-	v := &f.verbs[i]
+func (f *part) onDone(i uint32) {
+	v := f.verb(i)
 	h := v.q
 	f.list(h, i, v, h.nic.up.Serve(f.sim.Now(), f.cost.pcieCQE))
 }
 
 // list puts a verb's completion into its queue, visible from at on.
-func (f *Fabric) list(h *QP, i uint32, v *verb, at sim.Time) {
+func (f *part) list(h *QP, i uint32, v *verb, at sim.Time) {
 	f.counts.Completions++
 	h.nic.completed()
 	if v.status != Success {
@@ -314,7 +346,6 @@ func (f *Fabric) list(h *QP, i uint32, v *verb, at sim.Time) {
 	}
 	if cq != nil && !cq.push(i, v, at) {
 		f.overrun(cq, h)
-		v = &f.verbs[i]
 	}
 	f.finishVerb(i, v)
 }

@@ -40,7 +40,7 @@ func (q *QP) PostSend(at sim.Time, list []SendWR) error {
 	}
 	f.counts.Doorbells++
 	c := &f.cost
-	v := &f.verbs[first]
+	v := f.verb(first)
 	switch {
 	case first != last || wqeBytes(q, v) > c.blueFlame:
 		v.flags |= batch
@@ -93,7 +93,7 @@ func (q *QP) check(w *SendWR) error {
 }
 
 // nic finds the RNIC of an address.
-func (f *Fabric) nic(a AH) *NIC {
+func (f *part) nic(a AH) *NIC {
 	if int(a.Machine) >= len(f.firstNIC)-1 {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 	}
 	if w.Inline {
 		v.flags |= inlined
-		f.capture(q, v)
+		f.capture(q, i, v)
 	} else if v.len > 0 && v.gatherList() == 0 && !q.nic.machine.Mem.Allowed(w.LKey, v.local, v.len, localPerm(v.op)) {
 		v.status = LocalProtection // told when it is its turn
 	}
@@ -145,10 +145,13 @@ func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 		f.flush(i, v, at)
 		return i
 	}
+	if q.oldest == none {
+		q.oldest = i
+	} else { // the tail may be under way: this word of it is the requester's all the same
+		f.verb(q.sqTail).next = i
+	}
 	if q.sqHead == none {
 		q.sqHead = i
-	} else {
-		f.verbs[q.sqTail].next = i
 	}
 	q.sqTail = i
 	return i
@@ -164,12 +167,11 @@ func localPerm(op Opcode) host.Perm {
 
 // capture copies the payload of a SEND or WRITE, as the core does when it is
 // inline and the RNIC's DMA does otherwise.
-func (f *Fabric) capture(h *QP, v *verb) {
+func (f *part) capture(h *QP, i uint32, v *verb) {
 	if v.len == 0 {
 		return
 	}
-	var b []byte
-	v.data, b = f.payload.Alloc(v.len)
+	b := f.makeRoom(i, v)
 	mem := h.nic.machine.Mem
 	if v.gatherList() != 0 {
 		f.captureList(mem, v, b)
@@ -212,7 +214,7 @@ func (q *QP) wqeHead(op Opcode) uint32 {
 }
 
 // blocks rounds the size of a request up.
-func (f *Fabric) blocks(n uint32) uint32 {
+func (f *part) blocks(n uint32) uint32 {
 	w := f.cost.wqe
 	return (n + w - 1) / w * w
 }
@@ -232,9 +234,9 @@ func (q *QP) inlineRoom(n uint32) uint32 {
 
 // onFetch is the RNIC's read of the host's memory before sending, at the host:
 // of a list of requests, or of one payload.
-func (f *Fabric) onFetch(i uint32) {
+func (f *part) onFetch(i uint32) {
 	now := f.sim.Now()
-	v := &f.verbs[i]
+	v := f.verb(i)
 	h := v.q
 	n := h.nic
 	c := &f.cost
@@ -242,7 +244,7 @@ func (f *Fabric) onFetch(i uint32) {
 		v.flags &^= batch
 		read := uint32(0) // requests lie one behind the other and share packets
 		for k := v.aux; k > 0; k-- {
-			w := &f.verbs[i]
+			w := f.verb(i)
 			bytes := wqeBytes(h, w)
 			end := n.down.Serve(now, c.fetchedBehind(read, bytes))
 			n.Traffic.Read(0, bytes)
@@ -265,7 +267,7 @@ func (f *Fabric) onFetch(i uint32) {
 			first, all := f.load(n, now, v.local, v.len)
 			t = f.fetch(n, now, v.local, v.len, first, all)
 		}
-		f.capture(h, v)
+		f.capture(h, i, v)
 	}
 	f.sim.At(t+c.oneWay, f.kTx, i)
 }

@@ -38,7 +38,7 @@ type QP struct {
 	nic                 *NIC
 	sendCQ              *CQ
 	*waits
-	sqHead, sqTail     uint32 // requests the RNIC has not sent yet
+	oldest, sqHead     uint32 // requests: of RC that are not complete, else that the RNIC has not sent yet; and of those the first it has not sent
 	posted, freed      uint16 // send-queue slots
 	unanswered         uint16 // requests whose response waits for memory
 	outstanding, limit uint8  // READs and ATOMICs
@@ -47,11 +47,12 @@ type QP struct {
 	peerNIC            uint16 // number of the RNIC it is connected to
 	qpn                uint32 // in the RNIC
 
-	fab            *Fabric
+	fab            *part
 	peer           *QP // nil until connected, and for UD
 	recvCQ         *CQ
 	rq             []recv // ring, a power of two
-	rqHead, rqTail uint32
+	sqTail         uint32
+	rqHead, rqTail uint16
 	rqDepth, depth uint16
 	inline         uint16
 	segments       uint8 // of a gather list, at most
@@ -62,6 +63,9 @@ type waits struct {
 	lanes   [numLanes]lane
 	ready   sim.Time // when the context under way is in the RNIC
 	flushed sim.Time // of a failed queue pair: its latest completion so far
+	sent    sim.Time // when the latest completion of what UC and UD have sent is there
+	broken  bool     // the peer has given a request up: what it had sent behind that is lost
+	lost    []uint32 // requests that came home without an answer
 }
 
 // qpBlock queue pairs are allocated at a time; they never move.
@@ -134,7 +138,7 @@ func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 	}
 	q := &f.qps[0]
 	f.qps = f.qps[1:]
-	*q = QP{sendCQ: c.SendCQ, waits: new(waits), sqHead: none, sqTail: none, nic: n,
+	*q = QP{sendCQ: c.SendCQ, waits: new(waits), oldest: none, sqHead: none, sqTail: none, nic: n,
 		limit: uint8(c.MaxOutstanding), transport: c.Transport,
 		fab: f, recvCQ: c.RecvCQ, qpn: uint32(len(n.qps)),
 		rqDepth: uint16(c.RecvDepth), depth: uint16(c.SendDepth), segments: uint8(c.MaxSegments)}
@@ -219,7 +223,7 @@ func (q *QP) PostRecv(at sim.Time, list []RecvWR) error {
 	if at < f.sim.Now() {
 		return fmt.Errorf("fabric: post at %d ps, which is before now", at)
 	}
-	if n := q.rqTail - q.rqHead + uint32(len(list)); n > uint32(q.rqDepth) {
+	if n := int(q.rqTail-q.rqHead) + len(list); n > int(q.rqDepth) {
 		return fmt.Errorf("fabric: %d RECVs posted, the receive queue holds %d", n, q.rqDepth)
 	}
 	mem := q.nic.machine.Mem
@@ -238,13 +242,13 @@ func (q *QP) PostRecv(at sim.Time, list []RecvWR) error {
 	}
 	for i := range list {
 		if q.Failed() {
-			q.flushRecv(&recv{id: list[i].ID})
+			f.flushRecv(q, &recv{id: list[i].ID})
 			continue
 		}
-		if q.rqTail-q.rqHead == uint32(len(q.rq)) {
+		if int(q.rqTail-q.rqHead) == len(q.rq) {
 			q.growRQ()
 		}
-		q.rq[q.rqTail&uint32(len(q.rq)-1)] = f.recvOf(&list[i])
+		q.rq[q.rqTail&uint16(len(q.rq)-1)] = f.recvOf(&list[i])
 		q.rqTail++
 	}
 	return nil
@@ -254,6 +258,6 @@ func (q *QP) growRQ() {
 	old := q.rq
 	q.rq = make([]recv, max(16, 2*len(old)))
 	for i := q.rqHead; i != q.rqTail; i++ {
-		q.rq[i&uint32(len(q.rq)-1)] = old[i&uint32(len(old)-1)]
+		q.rq[i&uint16(len(q.rq)-1)] = old[i&uint16(len(old)-1)]
 	}
 }

@@ -9,16 +9,20 @@ import (
 )
 
 // onRx: a request arrives.
-func (f *Fabric) onRx(i uint32) {
+func (f *part) onRx(i uint32) {
 	now := f.sim.Now()
-	v := &f.verbs[i]
+	v := f.verb(i)
 	r := v.r
 	n := r.nic
 	if v.flags&entered == 0 {
 		f.enter(n, v, now, f.requestTime(r.transport, v))
 	} else if v.flags&orphan != 0 { // flushed while it was held up: it is not sent again
 		r.clear(arriving, i)
-		f.freeVerb(i, v)
+		f.away(i, v)
+		return
+	}
+	if r.state>>arriving&1 != 0 && r.broken {
+		f.away(i, v)
 		return
 	}
 	if !f.pass(r, arriving, f.kRx, i, v, now) {
@@ -43,7 +47,7 @@ func (f *Fabric) onRx(i uint32) {
 // would reserve an idle conflict slot for the time at which what is before it, the store
 // of an atomic above all, is through: till then the slot is for others. A slot that is
 // taken until then is taken in order at once.
-func (f *Fabric) tooEarly(n *NIC, r *QP, i uint32, v *verb, now sim.Time) bool {
+func (f *part) tooEarly(n *NIC, r *QP, i uint32, v *verb, now sim.Time) bool {
 	c := &f.cost
 	turn := r.executed - c.oneWay // in the slot
 	if n.slots[n.slot(v.remote)] >= turn {
@@ -67,7 +71,7 @@ func (c *costs) received(v *verb) sim.Time {
 }
 
 // receive takes a request through the receive pipeline.
-func (f *Fabric) receive(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
+func (f *part) receive(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	t := max(n.rx.Serve(now, n.slowed(f.cost.received(v))), v.mark) + f.cost.rxLatency
 	if v.op == Send {
 		f.arriveSend(n, r, i, v, now, t)
@@ -77,7 +81,7 @@ func (f *Fabric) receive(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 }
 
 // arriveRemote: a one-sided request finds its memory.
-func (f *Fabric) arriveRemote(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
+func (f *part) arriveRemote(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	c := &f.cost
 	mem := n.machine.Mem
 	perm, hold := host.RemoteRead, c.conflictHold
@@ -113,26 +117,29 @@ func (f *Fabric) arriveRemote(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time)
 	if f.torn && v.len > 0 {
 		mem.Enter(v.remote, int(v.len), v.op != Read)
 	}
-	f.sim.At(t+c.oneWay, f.kMem, i)
+	j := i
 	if v.op == Write {
 		n.Claim(host.ByWrite, v.remote, v.len)
+		if r.transport == RC { // the ack may be home before the bytes are in memory
+			j, _ = f.split(i, v)
+			v.flags &^= memory
+			f.verb(j).flags |= memory
+		}
 	}
+	f.sim.At(t+c.oneWay, f.kMem, j)
 	switch {
 	case v.op.atomic():
 		r.executed += 2*c.oneWay + 1 // behind its store
 		r.unanswered++
 	case v.op == Read:
 		r.unanswered++
-	case r.transport == RC && r.unanswered > 0:
-		r.unanswered++
-		v.flags |= deferred | reply
 	case r.transport == RC:
-		f.respond(r, i, v, t)
+		f.acknowledge(r, i, v, t)
 	}
 }
 
 // respond schedules the response, behind earlier ones of the queue pair.
-func (f *Fabric) respond(r *QP, i uint32, v *verb, t sim.Time) {
+func (f *part) respond(r *QP, i uint32, v *verb, t sim.Time) {
 	t = max(t, r.responded)
 	r.responded = t
 	v.flags |= reply
@@ -141,7 +148,7 @@ func (f *Fabric) respond(r *QP, i uint32, v *verb, t sim.Time) {
 
 // acknowledge responds without any access to memory, but in order: behind the
 // responses whose data is still on its way from there.
-func (f *Fabric) acknowledge(r *QP, i uint32, v *verb, t sim.Time) {
+func (f *part) acknowledge(r *QP, i uint32, v *verb, t sim.Time) {
 	if r.unanswered == 0 {
 		f.respond(r, i, v, t)
 		return
@@ -153,7 +160,7 @@ func (f *Fabric) acknowledge(r *QP, i uint32, v *verb, t sim.Time) {
 }
 
 // late responds to what had to wait for its turn.
-func (f *Fabric) late(r *QP, i uint32, v *verb, now sim.Time) {
+func (f *part) late(r *QP, i uint32, v *verb, now sim.Time) {
 	v.flags &^= deferred | entered
 	v.stamp.add(atMemory, now-v.mark)
 	v.mark = now
@@ -162,13 +169,13 @@ func (f *Fabric) late(r *QP, i uint32, v *verb, now sim.Time) {
 }
 
 // arriveSend: a message finds a receive buffer.
-func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
+func (f *part) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	c := &f.cost
 	if r.rqHead == r.rqTail {
 		f.notReady(r, i, v, t)
 		return
 	}
-	w := r.rq[r.rqHead&uint32(len(r.rq)-1)]
+	w := r.rq[r.rqHead&uint16(len(r.rq)-1)]
 	r.rqHead++
 	f.fetchRecv(n, now, &w) // of a later one: they are fetched ahead
 	if v.len > w.len {
@@ -185,11 +192,7 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	end := max(t, n.up.Serve(now, svc+c.pcieCQE)+c.rxLatency) + c.oneWay + c.interrupt
 	if r.transport == RC {
 		// The ack leaves before the message is in memory: two halves from here on.
-		j, d := f.allocVerb()
-		v = &f.verbs[i]
-		*d = *v
-		d.flags = v.flags & loop
-		v.data = none
+		j, d := f.split(i, v)
 		f.acknowledge(r, i, v, t)
 		i, v = j, d
 	}
@@ -216,13 +219,13 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 
 // deliver puts a message into its buffer. No program looks there before the
 // completion at time at, so the bytes may move now.
-func (f *Fabric) deliver(n *NIC, r *QP, i uint32, v *verb, now, at sim.Time) {
+func (f *part) deliver(n *NIC, r *QP, i uint32, v *verb, now, at sim.Time) {
 	f.land(n, v, now)
 	f.notify(r, i, v, at)
 }
 
 // land moves a message's bytes.
-func (f *Fabric) land(n *NIC, v *verb, now sim.Time) {
+func (f *part) land(n *NIC, v *verb, now sim.Time) {
 	if v.gatherList() != 0 {
 		f.landList(n, v, now)
 		return
@@ -236,20 +239,19 @@ func (f *Fabric) land(n *NIC, v *verb, now sim.Time) {
 }
 
 // notify tells the receiver, at time at, of a message that is in its buffer.
-func (f *Fabric) notify(r *QP, i uint32, v *verb, at sim.Time) {
+func (f *part) notify(r *QP, i uint32, v *verb, at sim.Time) {
 	f.counts.Posted[Recv]++
 	f.counts.Completions++
 	if cq := r.recvCQ; cq != nil && !cq.push(i, v, at) {
 		f.overrun(cq, r)
-		v = &f.verbs[i]
 	}
 	f.finishVerb(i, v)
 }
 
 // onMemory: the responder's memory is accessed.
-func (f *Fabric) onMemory(i uint32) {
+func (f *part) onMemory(i uint32) {
 	now := f.sim.Now()
-	v := &f.verbs[i]
+	v := f.verb(i)
 	r := v.r
 	if r.transport.connected() && !f.pass(r, executing, f.kMem, i, v, now) {
 		return
@@ -275,20 +277,21 @@ func (f *Fabric) onMemory(i uint32) {
 	}
 }
 
-func (f *Fabric) read(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
+func (f *part) read(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	first, all := f.load(n, now, v.remote, v.len)
-	if d := f.move(n, r, i, v, now); d > 0 {
+	if v.len > 0 {
+		f.makeRoom(i, v)
+	}
+	if d := f.move(n, r, i, v, now); d > 0 { // the response has its bytes when the last is read
 		all = max(all, d)
-		if v.len <= f.cost.mtu {
-			first = all
-		}
+		first = all
 	}
 	f.answer(r, i, v, f.fetch(n, now, v.remote, v.len, first, all)+f.cost.oneWay, first)
 }
 
 // answer takes what a READ or an atomic found, and what memory took latency for,
 // back to the RNIC, where it is at t.
-func (f *Fabric) answer(r *QP, i uint32, v *verb, t, latency sim.Time) {
+func (f *part) answer(r *QP, i uint32, v *verb, t, latency sim.Time) {
 	v.stamp.add(atMemory, latency)
 	v.stamp.add(atPCIe, t-v.mark-latency)
 	v.mark = t
@@ -297,18 +300,15 @@ func (f *Fabric) answer(r *QP, i uint32, v *verb, t, latency sim.Time) {
 	f.respond(r, i, v, t)
 }
 
-func (f *Fabric) write(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
+func (f *part) write(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	n.machine.DMABytes(&n.Port, now, v.remote, v.len, f.bytes(v))
 	f.move(n, r, i, v, now)
-	if v.flags&deferred != 0 {
-		f.late(r, i, v, now)
-	}
 	f.finishVerb(i, v)
 }
 
 // move moves the bytes of an access, now, or line by line when a conflicting
 // one is under way. It returns how long the latter takes.
-func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
+func (f *part) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
 	mem := n.machine.Mem
 	v.flags &^= memory
 	if v.len == 0 {
@@ -334,21 +334,14 @@ func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
 	return 0
 }
 
-// copy moves a part of the bytes of an access to mem. A READ that was flushed brings
-// nothing: its buffer is the requester's again.
-func (f *Fabric) copy(mem *host.Memory, v *verb, from, to uint32) {
+// copy moves a part of the bytes of an access to mem.
+func (f *part) copy(mem *host.Memory, v *verb, from, to uint32) {
 	mem.DeviceTouches(v.remote+space.Addr(from), int(to-from), v.op != Read)
 	there := mem.Bytes(v.remote+space.Addr(from), int(to-from))
 	if v.op == Read {
-		if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.Down && v.gatherList() != 0 {
-			f.scatter(here, v, from, there)
-		} else if v.flags&orphan == 0 && !here.Down {
-			here.DeviceTouches(v.local+space.Addr(from), int(to-from), true)
-			here.Change(v.local+space.Addr(from), int(to-from))
-			copy(here.Bytes(v.local+space.Addr(from), int(to-from)), there)
-		}
+		copy(f.bytes(v)[from:], there)
 	} else if !mem.Down {
-		copy(there, f.payload.Bytes(v.data, v.len)[from:])
+		copy(there, f.bytes(v)[from:])
 	}
 	if x := f.explored; x != nil && v.op != Send {
 		x.Accessed(mem, v.remote+space.Addr(from), int(to-from), v.op == Write, v.requester())
@@ -356,8 +349,8 @@ func (f *Fabric) copy(mem *host.Memory, v *verb, from, to uint32) {
 }
 
 // onLine moves the next line of an access that is executed line by line.
-func (f *Fabric) onLine(i uint32) {
-	v := &f.verbs[i]
+func (f *part) onLine(i uint32) {
+	v := f.verb(i)
 	mem := f.nics[v.to].machine.Mem
 	from := v.aux
 	to := min(v.len, uint32(space.LineBytes-(v.remote+space.Addr(from))%space.LineBytes)+from)
@@ -375,7 +368,7 @@ func (f *Fabric) onLine(i uint32) {
 // lineGap is the time between two lines of one access: a read takes them as
 // fast as the memory gives them, a write as they come over PCIe. So one can
 // overtake the other.
-func (f *Fabric) lineGap(v *verb) sim.Time {
+func (f *part) lineGap(v *verb) sim.Time {
 	if v.op == Read {
 		return f.cost.LLCNext
 	}
@@ -383,7 +376,7 @@ func (f *Fabric) lineGap(v *verb) sim.Time {
 }
 
 // finishVerb frees a verb whose accesses, response and completion are through.
-func (f *Fabric) finishVerb(i uint32, v *verb) {
+func (f *part) finishVerb(i uint32, v *verb) {
 	if v.flags&(memory|reply|listed) == 0 {
 		f.freeVerb(i, v)
 	}
@@ -391,7 +384,7 @@ func (f *Fabric) finishVerb(i uint32, v *verb) {
 
 // atomicRead is the first half of an atomic: the RNIC reads, and computes. The
 // CPU, and the machine's other RNIC, may still come between it and the store.
-func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
+func (f *part) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	c, mem := &f.cost, n.machine.Mem
 	owned := &n.owned[n.slot(v.remote)]
 	if now <= *owned { // behind a store that was held up
@@ -406,34 +399,30 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	if x := f.explored; x != nil {
 		x.Accessed(mem, v.remote, 8, false, v.requester())
 	}
-	if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.Down {
-		here.DeviceTouches(v.local, 8, true)
-		here.Change(v.local, 8)
-		binary.LittleEndian.PutUint64(here.Bytes(v.local, 8), old)
-	}
 	if v.op == FetchAdd {
 		v.b += old
 	}
 	there := end + c.oneWay
+	v.flags &^= memory
 	if v.op == FetchAdd || old == v.a {
 		store := there + c.oneWay // the RNIC has to have what it read
 		*owned = store
-		f.sim.At(store, f.kStore, i)
+		j, d := f.split(i, v) // the old value may be home before the new one is in memory
+		d.flags |= memory
+		f.sim.At(store, f.kStore, j)
 		r.state |= 1 << executing // what comes behind it may be there before
 		r.lanes[executing].until = store
-	} else {
-		v.flags &^= memory
-		if f.torn {
-			mem.Leave(v.remote, 8, true)
-		}
+	} else if f.torn {
+		mem.Leave(v.remote, 8, true)
 	}
+	v.a = old
 	f.answer(r, i, v, there, latency)
 }
 
 // onStore is the second half of an atomic.
-func (f *Fabric) onStore(i uint32) {
+func (f *part) onStore(i uint32) {
 	now := f.sim.Now()
-	v := &f.verbs[i]
+	v := f.verb(i)
 	n := f.nics[v.to]
 	mem := n.machine.Mem
 	n.up.Serve(now, f.cost.written(v.remote, 8))
@@ -454,9 +443,9 @@ func (f *Fabric) onStore(i uint32) {
 }
 
 // onReply: the responder sends its response.
-func (f *Fabric) onReply(i uint32) {
+func (f *part) onReply(i uint32) {
 	now := f.sim.Now()
-	v := &f.verbs[i]
+	v := f.verb(i)
 	r := v.r
 	n, c := r.nic, &f.cost
 	if !f.pass(r, responding, f.kReply, i, v, now) || !f.arrive(n, r, responding, f.kReply, i, v, now) {
@@ -474,5 +463,5 @@ func (f *Fabric) onReply(i uint32) {
 		leaves = f.leaves(n, v, end, svc, payload)
 	}
 	v.stamp.add(atNICSend, leaves-v.mark)
-	f.depart(n, f.kAnswer, i, v, leaves, f.responseTime(v))
+	f.depart(n, v.from, f.kAnswer, i, v, leaves, f.responseTime(v))
 }

@@ -18,7 +18,7 @@ func (c *costs) early(n uint32) uint32 { return (n - 1) / c.mtu * c.mtu }
 
 // load is what the host's memory takes for the first packet of n bytes that an RNIC
 // reads, and for all of them.
-func (f *Fabric) load(r *NIC, now sim.Time, a space.Addr, n uint32) (first, all sim.Time) {
+func (f *part) load(r *NIC, now sim.Time, a space.Addr, n uint32) (first, all sim.Time) {
 	cut := n
 	if n > f.cost.mtu { // no line is read twice
 		cut = min(n, uint32(space.RoundUp(a+space.Addr(f.cost.mtu), space.LineBytes)-a))
@@ -33,7 +33,7 @@ func (f *Fabric) load(r *NIC, now sim.Time, a space.Addr, n uint32) (first, all 
 // fetch is an RNIC's read of n bytes of its host, whose memory takes that long for the
 // first packet and for all. It returns when they go to the send pipeline, but for their
 // way over PCIe.
-func (f *Fabric) fetch(r *NIC, now sim.Time, a space.Addr, n uint32, first, all sim.Time) sim.Time {
+func (f *part) fetch(r *NIC, now sim.Time, a space.Addr, n uint32, first, all sim.Time) sim.Time {
 	c := &f.cost
 	if n <= c.mtu {
 		return f.crosses(r, now, all, c.fetched(a, n))
@@ -48,14 +48,14 @@ func (f *Fabric) fetch(r *NIC, now sim.Time, a space.Addr, n uint32, first, all 
 // them, are over PCIe, which takes svc, but for the way. Memory hides behind the wait
 // for PCIe, and not behind the bytes' own time there: they cannot cross before they are
 // read.
-func (f *Fabric) crosses(r *NIC, now, latency, svc sim.Time) sim.Time {
+func (f *part) crosses(r *NIC, now, latency, svc sim.Time) sim.Time {
 	return max(r.down.Serve(now, svc), now+latency+svc)
 }
 
 // leaves is when a message of several packets with n bytes of payload, which is through
 // the send pipeline at end and was in it for svc and the time of its bytes, goes to the
 // wire or, without one, to the receive pipeline.
-func (f *Fabric) leaves(s *NIC, v *verb, end, svc sim.Time, n uint32) sim.Time {
+func (f *part) leaves(s *NIC, v *verb, end, svc sim.Time, n uint32) sim.Time {
 	c := &f.cost
 	first := end - s.slowed(svc+c.gathered(n)) + s.slowed(svc+c.gathered(c.mtu))
 	early := c.early(n)

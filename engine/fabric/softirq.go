@@ -68,9 +68,9 @@ func (n *NIC) queueOf(sender AH, receiver uint32) int {
 }
 
 // onSoftirq: the kernel gets to know of a message that is in memory.
-func (f *Fabric) onSoftirq(i uint32) {
+func (f *part) onSoftirq(i uint32) {
 	now := f.sim.Now()
-	v := &f.verbs[i]
+	v := f.verb(i)
 	r := v.r
 	at := now
 	if m := r.nic.machine; !m.Mem.Down {

@@ -1,13 +1,9 @@
 package fabric
 
 import (
-	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
-
-// none is no verb.
-const none = ^uint32(0)
 
 // verb is a request on its way. It is found by its index, which is the argument
 // of all its events. It is two lines of the host's memory; the pipelines need
@@ -18,7 +14,7 @@ type verb struct {
 	len    uint32
 	q      *QP    // requester, nil of a free verb
 	r      *QP    // responder
-	next   uint32 // in the send queue, in the free list
+	next   uint32 // of its queue pair, see QP.oldest; in the free list
 	flags  uint16
 	op     Opcode
 	status Status
@@ -30,7 +26,7 @@ type verb struct {
 	rkey   uint32
 	from   uint16 // requester's RNIC, by its number in the fabric
 	to     uint16 // responder's
-	data   uint32 // payload buffer, or none
+	data   uint32 // its own number where it brings bytes, or none
 	aux    uint32 // of a batch its length, of a split access the bytes done
 	qpn    uint32 // requester's number
 	wqe    uint16 // place in the send queue
@@ -50,7 +46,7 @@ const (
 	memory          // memory accesses are still to come
 	reply           // the response is still to come
 	finished        // its completion is decided and on its way
-	orphan          // its completion was given for it: no further one
+	orphan          // its queue pair, or a machine, has failed: it goes no further
 	loop            // between two queue pairs of one RNIC
 	ticket          // a completion alone: flushes, datagrams sent
 	delivery        // a message that has its RECV: completes at the receiver; b is its sender, local what came beside it
@@ -61,61 +57,6 @@ const (
 // lined is entered at the point of execution. It takes the bit of batch, which
 // a request that has left its RNIC no longer needs.
 const lined = batch
-
-// allocVerb gives a fresh verb. Pointers to verbs are void afterwards.
-func (f *Fabric) allocVerb() (uint32, *verb) {
-	if f.free == none {
-		n := len(f.verbs)
-		f.verbs = append(f.verbs, make([]verb, max(256, n))...)
-		for i := len(f.verbs) - 1; i >= n; i-- {
-			f.verbs[i].data = none
-			f.verbs[i].next = f.free
-			f.free = uint32(i)
-		}
-		// Where so much is under way the host's cache holds a part of it only.
-		f.sim.LookAhead(len(f.verbs) >= 2048)
-	}
-	i := f.free
-	v := &f.verbs[i]
-	f.free = v.next
-	f.live++
-	return i, v
-}
-
-// freeVerb ends a verb.
-func (f *Fabric) freeVerb(i uint32, v *verb) {
-	if v.data != none {
-		f.payload.Free(v.data, v.len)
-		v.data = none
-	}
-	f.dropList(v)
-	f.live--
-	v.q = nil
-	v.next = f.free
-	f.free = i
-}
-
-// writing says that a verb is a WRITE between the RNIC and the memory.
-func (v *verb) writing() bool {
-	return v.op == Write && v.flags&memory != 0 && v.len > 0 && v.data != none
-}
-
-// writing gives the bytes of the WRITEs between an RNIC of a machine and its memory.
-func (f *Fabric) writing(m *host.Machine, each func(a space.Addr, b []byte)) {
-	for i := range f.verbs {
-		if v := &f.verbs[i]; v.writing() && &f.nics[v.to].machine.Machine == m {
-			each(v.remote, f.payload.Bytes(v.data, v.len))
-		}
-	}
-}
-
-// bytes are the bytes that a verb brings.
-func (f *Fabric) bytes(v *verb) []byte {
-	if v.len == 0 || v.data == none {
-		return nil
-	}
-	return f.payload.Bytes(v.data, v.len)
-}
 
 // requester names the thread that has posted a verb. Queue pairs belong to threads.
 func (v *verb) requester() uint64 { return 1<<63 | uint64(v.from)<<32 | uint64(v.qpn) }

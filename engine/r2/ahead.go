@@ -57,7 +57,7 @@ var _ [coLines*space.LineBytes - unsafe.Offsetof(Co{}.Account) - account.HotByte
 // aheadWorker asks for the worker and its completion queue.
 func (cl *Cluster) aheadWorker(a uint32) {
 	sim.PrefetchLines(unsafe.Pointer(cl.workers[a&0xffff]), workerLines)
-	cl.fab.AheadCQ(cl.queues[a&0xffff])
+	cl.queues[a&0xffff].Ahead()
 }
 
 // aheadCompletions asks for what the worker's completions are about, and for the

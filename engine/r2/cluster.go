@@ -88,7 +88,7 @@ type Cluster struct {
 	tcp       *profile.TCPCosts // nil: the NICs have RDMA
 	machines  []*machine
 	workers   []*Worker
-	queues    []uint32         // numbers of the workers' completion queues, for lookAhead
+	queues    []fabric.CQRef   // of the workers, for lookAhead
 	hints     []ahead.Hint[Co] // of each coroutine, for lookAhead
 	cos       []*Co
 	pairs     queuepair.System
@@ -182,7 +182,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 		for _, ch := range w.chans {
 			ch.address = ch.peer.ud.QP.Address()
 		}
-		cl.queues = append(cl.queues, w.pairs.CQ.Number())
+		cl.queues = append(cl.queues, w.pairs.CQ.Ref())
 		w.rest() // a worker without coroutines of its own serves requests too
 	}
 	return cl, cl.openRings()

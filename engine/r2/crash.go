@@ -262,7 +262,7 @@ func (cl *Cluster) reconnect(mc *machine) error {
 func (w *Worker) reopen() {
 	w.begin(w.cl.sim.Now())
 	w.openPairs()
-	w.cl.queues[w.id] = w.pairs.CQ.Number()
+	w.cl.queues[w.id] = w.pairs.CQ.Ref()
 	w.buffers.Reset()
 }
 

@@ -201,6 +201,9 @@ func (s *Sim) At(t Time, k Kind, arg uint32) {
 	}
 }
 
+// Post is At of another machine's clock: what happens there comes from this machine.
+func (s *Sim) Post(to *Sim, t Time, k Kind, arg uint32) { to.At(t, to.tag|k&kindMask, arg) }
+
 func (s *Sim) panicPast(t Time, k Kind) {
 	panic(fmt.Sprintf("sim: event %q scheduled for %d ps, which is %d ps before now", s.all.name(k), t, s.line.now-t))
 }

@@ -20,7 +20,7 @@ func (m *Machine) Halt() error {
 	}
 	m.Mem.lose()
 	m.Mem.Down = true
-	m.SSD.crash(m.hosts.sim.Now())
+	m.SSD.crash(m.clock.Now())
 	for _, s := range m.Processors {
 		clear(s.llc.sets)
 	}
@@ -39,7 +39,7 @@ func (m *Machine) Down() bool { return m.Mem.Down }
 
 // crash leaves in the memory what is persistent, and some of what is in flight.
 func (d *durability) crash() {
-	now := d.m.hosts.sim.Now()
+	now := d.m.clock.Now()
 	d.applyAll(now)
 	flying := d.inFlight(now) // with their bytes, before these are gone
 	mem := d.m.Mem

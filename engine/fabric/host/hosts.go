@@ -16,51 +16,30 @@ type Config struct {
 
 // Hosts is what the hosts of a cluster share.
 type Hosts struct {
-	sim     *sim.Sim
 	profile *profile.Profile
 	config  Config
 	Cost    Costs
 	tags    tagSpace
-	nvm     struct { // of all machines that have any
-		ops                    []nvmOp
-		free                   uint32
-		arbiters               []*arbiter
-		kOp, kArbiter, kPosted sim.Kind
-	}
 	// inRNIC calls each with the bytes of every WRITE that an RNIC of the machine has taken, and perhaps
 	// acknowledged, and that has not reached the cache or memory.
 	inRNIC func(m *Machine, each func(a space.Addr, b []byte))
 }
 
 // New begins a cluster without machines.
-func New(s *sim.Sim, p *profile.Profile, c Config, inRNIC func(m *Machine, each func(a space.Addr, b []byte))) *Hosts {
+func New(p *profile.Profile, c Config, inRNIC func(m *Machine, each func(a space.Addr, b []byte))) *Hosts {
 	if c.CacheNum == 0 {
 		c.CacheNum = 1
 	}
 	if c.CacheDen == 0 {
 		c.CacheDen = 1
 	}
-	return &Hosts{sim: s, profile: p, config: c, Cost: NewCosts(p), inRNIC: inRNIC}
+	return &Hosts{profile: p, config: c, Cost: NewCosts(p), inRNIC: inRNIC}
 }
 
 // Scaled is a capacity as the population is shrunk.
 func (h *Hosts) Scaled(n int) int {
 	return int(max(uint64(n)*uint64(h.config.CacheNum)/uint64(h.config.CacheDen), 1))
 }
-
-// Opened: all machines are made.
-func (h *Hosts) Opened(posted func(nic uint32)) {
-	if len(h.nvm.arbiters) == 0 {
-		return
-	}
-	h.nvm.free = noStep
-	h.nvm.kOp = h.sim.Register("fabric.nvm", h.onOp)
-	h.nvm.kArbiter = h.sim.Register("fabric.arbiter", func(i uint32) { h.nvm.arbiters[i].serve(h) })
-	h.nvm.kPosted = h.sim.Register("fabric.posted", posted)
-}
-
-// noStep ends the list of free steps.
-const noStep = ^uint32(0)
 
 // Close gives the caches' memory back.
 func (h *Hosts) Close() error { return h.tags.close() }

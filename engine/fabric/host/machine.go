@@ -23,6 +23,8 @@ type Machine struct {
 	streams      []stream   // of cores, on a machine with NVM
 	interconnect []sim.FIFO // between its sockets, there and back
 	hosts        *Hosts
+	clock        *sim.Sim
+	steps        steps
 	Processors   []*socket
 	cores        []TLB
 	PerSocket    int
@@ -40,13 +42,13 @@ type socket struct {
 	dmaHits, dmaMisses, evictions uint64 // see Traffic
 }
 
-// Open makes a machine whose memory takes at most so many bytes of address space.
-func (h *Hosts) Open(m *Machine, id int, t *profile.NodeType, most uint64) error {
+// Open makes a machine, with its clock, whose memory takes at most so many bytes of address space.
+func (h *Hosts) Open(m *Machine, clock *sim.Sim, id int, t *profile.NodeType, most uint64) error {
 	mem, err := newMemory(id, t.Sockets.Int(), uint64(t.DRAM.Int())<<30, most, h.config.TornReads)
 	if err != nil {
 		return err
 	}
-	*m = Machine{ID: id, Type: t, Mem: mem, CPU: h.profile.CPUCosts(t), hosts: h, PerSocket: t.CoresPerSocket.Int(), SSD: newSSD(h.profile)}
+	*m = Machine{ID: id, Type: t, Mem: mem, CPU: h.profile.CPUCosts(t), hosts: h, clock: clock, PerSocket: t.CoresPerSocket.Int(), SSD: newSSD(h.profile)}
 	for range t.Sockets.Int() {
 		sets, err := h.tags.alloc(llcSets(uint64(h.Scaled(t.LLC.Int()<<20)), t.LLCWays.Int()))
 		if err != nil {
@@ -126,7 +128,7 @@ func (m *Machine) access(core int, now sim.Time, a space.Addr, n int, kind Kind)
 	first, last := space.Lines(a, n)
 	idle := t // when the lines would be there if no channel were busy: all are asked for at once, and wait at the same time
 	for l := first; l <= last; l++ {
-		hit, queued := s.cpu(m.hosts.sim.Now(), l, store)
+		hit, queued := s.cpu(m.clock.Now(), l, store)
 		switch {
 		case hit && store:
 			t += c.LLCStore

@@ -70,7 +70,7 @@ func (m *Machine) equip() error {
 			return fmt.Errorf("NVM of machine %d: socket %d has some and socket 0 has not: give all some or none", m.ID, k)
 		}
 		m.Mem.nvm.sockets[k].there = true
-		x := &nvmSocket{dev: dev, rand: m.hosts.sim.Stream("fabric.llc", uint64(m.ID)<<8|uint64(k)),
+		x := &nvmSocket{dev: dev, rand: m.clock.Stream("fabric.llc", uint64(m.ID)<<8|uint64(k)),
 			ways: bits.OnesCount32(s.llc.all), first: unsafe.Pointer(&s.llc.sets[0]),
 			evictions: newHorizon(p.Evictions.Int()), arbiters: make([]arbiter, p.DIMMs.Int()),
 			path: p.Path.Time(), streamPath: p.StreamPath.Time(), Trackers: p.RemoteWrites.Int(), stream: p.StreamStore.Time(), merger: merger{slots: make([]partialWrite, p.PartialWrites.Int())}, directory: p.Directory.Time(),
@@ -78,7 +78,7 @@ func (m *Machine) equip() error {
 			dimms:    m.Mem.nvm.dimms, unitShift: m.Mem.nvm.unitShift}
 		x.lines = make([]uint32, len(s.llc.sets)*x.ways)
 		for i := range x.arbiters {
-			x.arbiters[i].open(m.hosts, x, uint64(m.ID)<<16|uint64(k)<<8|uint64(i))
+			x.arbiters[i].open(m, x, uint64(m.ID)<<16|uint64(k)<<8|uint64(i))
 		}
 		s.NVM = x
 	}
@@ -232,7 +232,7 @@ func (m *Machine) accessNVM(core int, now sim.Time, a space.Addr, n int, kind Ki
 // loadNVM is a load of some lines: the first takes its time, further ones come
 // side by side.
 func (m *Machine) loadNVM(core int, s *socket, first, last space.Addr) (t sim.Time) {
-	c, now := &m.hosts.Cost, m.hosts.sim.Now()
+	c, now := &m.hosts.Cost, m.clock.Now()
 	far := m.far(core, s)
 	for l := first; l <= last; l++ {
 		set, tag := s.llc.locate(l)
@@ -258,7 +258,7 @@ func (m *Machine) loadNVM(core int, s *socket, first, last space.Addr) (t sim.Ti
 // storeNVM is a store of some lines. The store buffer hides what a line takes to
 // come, but a core fetches only so many at once.
 func (m *Machine) storeNVM(core int, s *socket, now sim.Time, first, last space.Addr) (t sim.Time) {
-	c, clock := &m.hosts.Cost, m.hosts.sim.Now()
+	c, clock := &m.hosts.Cost, m.clock.Now()
 	far := m.far(core, s)
 	fills := &m.streams[core].fills
 	for l := first; l <= last; l++ {
@@ -335,10 +335,10 @@ func (m *Machine) storeNT(core int, s *socket, line, a, end space.Addr) sim.Time
 	}
 	partial := end-a < space.LineBytes
 	if !m.Mem.onNVM(line << space.LineShift) {
-		if now := m.hosts.sim.Now(); partial {
+		if now := m.clock.Now(); partial {
 			s.dram(now, line)
 		}
-		s.dram(m.hosts.sim.Now(), line)
+		s.dram(m.clock.Now(), line)
 		return m.hosts.Cost.LLCStore
 	}
 	m.streams[core].add(ntLine{s: s, line: m.Mem.DeviceLine(line), partial: partial, far: m.far(core, s),
@@ -356,7 +356,7 @@ func (m *Machine) flushLine(core int, s *socket, line space.Addr) {
 	}
 	set.dirty &^= 1 << way
 	if !m.Mem.onNVM(line << space.LineShift) {
-		s.dram(m.hosts.sim.Now(), line)
+		s.dram(m.clock.Now(), line)
 		return
 	}
 	m.streams[core].add(ntLine{s: s, line: m.Mem.DeviceLine(line), mem: line, hi: space.LineBytes})

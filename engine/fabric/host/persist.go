@@ -69,7 +69,7 @@ type piece struct {
 }
 
 func newDurability(m *Machine) *durability {
-	return &durability{m: m, index: map[space.Addr]uint32{}, rand: m.hosts.sim.Stream("fabric.crash", uint64(m.ID))}
+	return &durability{m: m, index: map[space.Addr]uint32{}, rand: m.clock.Stream("fabric.crash", uint64(m.ID))}
 }
 
 // Change says that n bytes at a are about to change. Code that stores to Bytes
@@ -129,7 +129,7 @@ func overlay(to []byte, at space.Addr, from []byte, fromAt space.Addr) {
 
 // land notes that a memory controller accepts bytes lo to hi of a line.
 func (d *durability) land(at sim.Time, l space.Addr, lo, hi uint8) {
-	d.applyAccepted(d.m.hosts.sim.Now())
+	d.applyAccepted(d.m.clock.Now())
 	k, open := d.index[l]
 	if !open { // nothing has changed, or a crash came in between
 		return
@@ -213,21 +213,21 @@ func (d *durability) inFlight(now sim.Time) (all []piece) {
 			add(w.line, w.lo, w.hi)
 		}
 	}
-	h := d.m.hosts
+	x := &d.m.steps
 	for i := range d.m.streams {
 		w := &d.m.streams[i]
 		for k := w.head; k < len(w.queue); k++ {
 			nt(&w.queue[k])
 		}
 	}
-	for _, a := range h.nvm.arbiters {
+	for _, a := range x.arbiters {
 		for i := range a.waiting {
 			nt(&a.waiting[i])
 		}
 	}
-	for i := range h.nvm.ops {
-		nt(&h.nvm.ops[i].nt)
-		part(&h.nvm.ops[i].part)
+	for i := range x.ops {
+		nt(&x.ops[i].nt)
+		part(&x.ops[i].part)
 	}
 	for _, s := range d.m.Processors {
 		for i := range s.NVM.Tracking {
@@ -276,7 +276,7 @@ func (m *Machine) Where(a space.Addr) Place {
 	if d == nil || !m.Mem.onNVM(a) {
 		return Persistent
 	}
-	now := m.hosts.sim.Now()
+	now := m.clock.Now()
 	d.applyAll(now)
 	for _, p := range d.inFlight(now) {
 		if p.line == l {
@@ -302,7 +302,7 @@ func (m *Machine) AfterCrash(a space.Addr, n int, r *sim.Rand) []byte {
 		copy(out, m.Mem.Bytes(a, n))
 		return out
 	}
-	now := m.hosts.sim.Now()
+	now := m.clock.Now()
 	d.applyAll(now)
 	for l, last := space.Lines(a, n); l <= last; l++ {
 		b := d.line(l)

@@ -19,7 +19,7 @@ func (d *durability) check() {
 		landings[w.line]++
 		if w.at < last[w.line] {
 			panic(fmt.Sprintf("fabric: at %d ps machine %d: line %#x is accepted at %d ps behind a write of %d ps",
-				d.m.hosts.sim.Now(), d.m.ID, w.line, w.at, last[w.line]))
+				d.m.clock.Now(), d.m.ID, w.line, w.at, last[w.line]))
 		}
 		last[w.line] = w.at
 	}

@@ -135,7 +135,7 @@ func (p *posted) Set(i uint32, at sim.Time) {
 
 // pop removes what memory has taken by now.
 func (p *posted) pop() {
-	now := p.nic.host.hosts.sim.Now()
+	now := p.nic.host.clock.Now()
 	for p.head != p.tail && p.ring[p.head&uint32(len(p.ring)-1)] <= now {
 		p.head++
 		p.Open--
@@ -150,8 +150,8 @@ func (p *posted) arm() {
 	}
 	if at := p.ring[p.head&uint32(len(p.ring)-1)]; at != Unknown {
 		p.armed = true
-		h := p.nic.host.hosts
-		h.sim.At(max(at, h.sim.Now()), h.nvm.kPosted, uint32(p.nic.Number))
+		m := p.nic.host
+		m.clock.At(max(at, m.clock.Now()), m.steps.kPosted, uint32(p.nic.Number))
 	}
 }
 
@@ -182,7 +182,7 @@ type merger struct {
 func (g *merger) slot(i uint64) *partialWrite { return &g.slots[i%uint64(len(g.slots))] }
 
 // merge begins a partial write at the root complex of an RNIC, or lets it wait.
-func (h *Hosts) merge(w partialWrite) {
+func (m *Machine) merge(w partialWrite) {
 	g := &w.nic.root().merger
 	if g.next-g.ended == uint64(len(g.slots)) {
 		g.waiting = append(g.waiting, w)
@@ -191,29 +191,28 @@ func (h *Hosts) merge(w partialWrite) {
 	w.slot = g.next
 	*g.slot(g.next) = w
 	g.next++
-	now := h.sim.Now()
-	at := w.s.NVM.dev.Read(now, w.nic.host.Mem.DeviceLine(w.line)) + h.Cost.LLCDMA
+	now := m.clock.Now()
+	at := w.s.NVM.dev.Read(now, m.Mem.DeviceLine(w.line)) + m.hosts.Cost.LLCDMA
 	if w.far > 0 {
 		at += w.far + w.s.NVM.Cross(now, 1) + w.s.NVM.directory
 	}
-	h.later(at, nvmOp{stage: partRead, part: w})
+	m.later(at, nvmOp{stage: partRead, part: w})
 }
 
 // merged: the line is there.
-func (h *Hosts) merged(w partialWrite) {
+func (m *Machine) merged(w partialWrite) {
 	g := &w.nic.root().merger
 	g.slot(w.slot).read = true
 	for g.performed != g.next && g.slot(g.performed).read {
 		w := *g.slot(g.performed)
 		g.performed++
-		h.perform(w)
+		m.perform(w)
 	}
 }
 
 // perform writes a merged line, with DDIO to the LLC, else back to memory.
-func (h *Hosts) perform(w partialWrite) {
-	now := h.sim.Now()
-	m := w.nic.host
+func (m *Machine) perform(w partialWrite) {
+	now := m.clock.Now()
 	dl := m.Mem.DeviceLine(w.line)
 	at := now
 	if m.Processors[w.nic.socket].ddio {
@@ -230,14 +229,14 @@ func (h *Hosts) perform(w partialWrite) {
 	}
 	w.nic.Posted.Set(w.entry, at)
 	if at > now {
-		h.later(at, nvmOp{stage: partDone, part: w})
+		m.later(at, nvmOp{stage: partDone, part: w})
 		return
 	}
-	h.freeSlots(w)
+	m.freeSlots(w)
 }
 
 // freeSlots gives the places of partial writes that are over to those that wait.
-func (h *Hosts) freeSlots(w partialWrite) {
+func (m *Machine) freeSlots(w partialWrite) {
 	g := &w.nic.root().merger
 	g.slot(w.slot).done = true
 	for g.ended != g.performed && g.slot(g.ended).done {
@@ -245,7 +244,7 @@ func (h *Hosts) freeSlots(w partialWrite) {
 		if len(g.waiting) > 0 {
 			next := g.waiting[0]
 			g.waiting = g.waiting[1:]
-			h.merge(next)
+			m.merge(next)
 		}
 	}
 }
@@ -286,7 +285,7 @@ func (m *Machine) dmaWriteNVM(n *Port, now sim.Time, a space.Addr, bytes uint32)
 		entry := n.Posted.Push(at)
 		if read {
 			start := l << space.LineShift
-			m.hosts.merge(partialWrite{nic: n, s: s, line: l, entry: entry, far: far,
+			m.merge(partialWrite{nic: n, s: s, line: l, entry: entry, far: far,
 				lo: uint8(max(a, start) - start), hi: uint8(min(end, start+space.LineBytes) - start)})
 		}
 	}
@@ -360,29 +359,53 @@ const (
 	partDone                 // it was taken
 )
 
-// later schedules a step.
-func (h *Hosts) later(at sim.Time, op nvmOp) {
-	i := h.nvm.free
-	if i == noStep {
-		i = uint32(len(h.nvm.ops))
-		h.nvm.ops = append(h.nvm.ops, nvmOp{})
-	} else {
-		h.nvm.free = h.nvm.ops[i].next
-	}
-	h.nvm.ops[i] = op
-	h.sim.At(at, h.nvm.kOp, i)
+// steps are those under way on a machine with NVM.
+type steps struct {
+	ops                    []nvmOp
+	free                   uint32
+	arbiters               []*arbiter
+	kOp, kArbiter, kPosted sim.Kind
 }
 
-func (h *Hosts) onOp(i uint32) {
-	op := h.nvm.ops[i]
-	h.nvm.ops[i] = nvmOp{next: h.nvm.free}
-	h.nvm.free = i
+// noStep ends the list of free steps.
+const noStep = ^uint32(0)
+
+// Opened: the machine has its RNICs. posted has one look at the requests that wait for room.
+func (m *Machine) Opened(posted func(nic uint32)) {
+	if len(m.steps.arbiters) == 0 {
+		return
+	}
+	m.steps.free = noStep
+	m.steps.kOp = m.clock.Register("fabric.nvm", m.onOp)
+	m.steps.kArbiter = m.clock.Register("fabric.arbiter", func(i uint32) { m.steps.arbiters[i].serve(m) })
+	m.steps.kPosted = m.clock.Register("fabric.posted", posted)
+}
+
+// later schedules a step.
+func (m *Machine) later(at sim.Time, op nvmOp) {
+	x := &m.steps
+	i := x.free
+	if i == noStep {
+		i = uint32(len(x.ops))
+		x.ops = append(x.ops, nvmOp{})
+	} else {
+		x.free = x.ops[i].next
+	}
+	x.ops[i] = op
+	m.clock.At(at, x.kOp, i)
+}
+
+func (m *Machine) onOp(i uint32) {
+	x := &m.steps
+	op := x.ops[i]
+	x.ops[i] = nvmOp{next: x.free}
+	x.free = i
 	switch op.stage {
 	case lineArrives:
-		op.nt.s.arrive(h, h.sim.Now(), op.nt)
+		op.nt.s.arrive(m, m.clock.Now(), op.nt)
 	case partRead:
-		h.merged(op.part)
+		m.merged(op.part)
 	default:
-		h.freeSlots(op.part)
+		m.freeSlots(op.part)
 	}
 }

@@ -179,7 +179,7 @@ func (s *Speculation) Commit() {
 		mem.Change(a, space.LineBytes)
 		copy(mem.Bytes(a, space.LineBytes), s.data[x.written][:])
 		if mem.onNVM(a) { // the line has been in the core's own cache till now, and is dirty in the LLC from now on
-			s.m.Access(s.core, s.m.hosts.sim.Now(), a, space.LineBytes, Store)
+			s.m.Access(s.core, s.m.clock.Now(), a, space.LineBytes, Store)
 		}
 	}
 	s.End()

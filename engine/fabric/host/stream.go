@@ -90,8 +90,8 @@ func (w *stream) issue() {
 // hears that it was taken; to have one event, that way is gone before as well. A
 // socket tracks only so many lines from others, and further ones wait, in no order.
 func (w *stream) depart(l ntLine) {
-	h, x := w.machine.hosts, l.s.NVM
-	now := h.sim.Now()
+	m, x := w.machine, l.s.NVM
+	now := m.clock.Now()
 	at := now + x.streamPath
 	if l.far > 0 {
 		if x.Remote == x.Trackers {
@@ -101,7 +101,7 @@ func (w *stream) depart(l ntLine) {
 		x.Remote++
 		at += l.far + x.Cross(now, 0)
 	}
-	h.later(at, nvmOp{stage: lineArrives, nt: l})
+	m.later(at, nvmOp{stage: lineArrives, nt: l})
 }
 
 // tracked gives a tracker to a line that waits for one.
@@ -117,13 +117,13 @@ func (x *nvmSocket) tracked() {
 }
 
 // arrive: a line is at the memory controller. Where bytes are missing it is read.
-func (s *socket) arrive(h *Hosts, now sim.Time, l ntLine) {
+func (s *socket) arrive(m *Machine, now sim.Time, l ntLine) {
 	if !l.partial {
-		s.NVM.arbiter(l.line).put(h, l)
+		s.NVM.arbiter(l.line).put(m, l)
 		return
 	}
 	l.partial = false
-	h.later(s.NVM.dev.Read(now, l.line), nvmOp{stage: lineArrives, nt: l})
+	m.later(s.NVM.dev.Read(now, l.line), nvmOp{stage: lineArrives, nt: l})
 }
 
 // accepted: the memory controller took a line.
@@ -132,8 +132,8 @@ func (w *stream) accepted() {
 	w.issue()
 	if w.waits && w.empty(w.drained) {
 		w.waits = false
-		h := w.machine.hosts
-		h.sim.At(h.sim.Now(), w.kind, w.arg)
+		clock := w.machine.clock
+		clock.At(clock.Now(), w.kind, w.arg)
 	}
 }
 
@@ -148,29 +148,29 @@ type arbiter struct {
 	armed   bool
 }
 
-func (a *arbiter) open(h *Hosts, x *nvmSocket, id uint64) {
-	a.number, a.x, a.rand = uint32(len(h.nvm.arbiters)), x, h.sim.Stream("fabric.arbiter", id)
-	h.nvm.arbiters = append(h.nvm.arbiters, a)
+func (a *arbiter) open(m *Machine, x *nvmSocket, id uint64) {
+	a.number, a.x, a.rand = uint32(len(m.steps.arbiters)), x, m.clock.Stream("fabric.arbiter", id)
+	m.steps.arbiters = append(m.steps.arbiters, a)
 }
 
 func (x *nvmSocket) arbiter(line uint64) *arbiter {
 	return &x.arbiters[line>>x.unitShift%x.dimms]
 }
 
-func (a *arbiter) put(h *Hosts, l ntLine) {
+func (a *arbiter) put(m *Machine, l ntLine) {
 	a.waiting = append(a.waiting, l)
 	if !a.armed {
-		a.serve(h)
+		a.serve(m)
 	}
 }
 
 // serve takes lines while there is room, and comes back when there is again.
-func (a *arbiter) serve(h *Hosts) {
-	now := h.sim.Now()
+func (a *arbiter) serve(m *Machine) {
+	now := m.clock.Now()
 	a.armed = true // the lines that follow only join
 	for len(a.waiting) > 0 {
 		if room := a.x.dev.Room(a.waiting[0].line); room > now {
-			h.sim.At(room, h.nvm.kArbiter, a.number)
+			m.clock.At(room, m.steps.kArbiter, a.number)
 			return
 		}
 		k, last := 0, len(a.waiting)-1

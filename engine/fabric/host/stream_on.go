@@ -7,21 +7,21 @@ import "fmt"
 // check holds that no line waits while a buffer is free, and that every buffer in
 // use has its line somewhere on the way to a memory controller.
 func (w *stream) check() {
-	h := w.machine.hosts
+	m := w.machine
 	fail := func(what string, n int) {
 		panic(fmt.Sprintf("fabric: at %d ps machine %d core %d: %d of %d combining buffers in use, %s %d",
-			h.sim.Now(), w.machine.ID, w.core, w.held, w.buffers, what, n))
+			m.clock.Now(), w.machine.ID, w.core, w.held, w.buffers, what, n))
 	}
 	if waiting := len(w.queue) - w.head; w.held < 0 || w.held > w.buffers || waiting > 0 && w.held < w.buffers {
 		fail("lines that wait", waiting)
 	}
 	under := 0
-	for i := range h.nvm.ops {
-		if h.nvm.ops[i].nt.from == w {
+	for i := range m.steps.ops {
+		if m.steps.ops[i].nt.from == w {
 			under++
 		}
 	}
-	for _, a := range h.nvm.arbiters {
+	for _, a := range m.steps.arbiters {
 		for i := range a.waiting {
 			if a.waiting[i].from == w {
 				under++
