@@ -34,7 +34,7 @@ var rows = [][]string{
 	{"engine/knob", "engine/membership", "engine/owned", "engine/sim", "engine/wire"},
 	{"engine/metrics", "engine/history"},
 	{"engine/fabric/space"},
-	{"engine/fabric/gather", "engine/fabric/payload", "engine/fabric/profile"},
+	{"engine/fabric/gather", "engine/fabric/profile", "engine/fabric/recency"},
 	{"engine/fabric/host"},
 	{"engine/fabric/exploration"},
 	{"engine/fabric", "engine/r2/beside", "rdpma/nvm"},

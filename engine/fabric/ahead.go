@@ -47,14 +47,14 @@ func (f *part) aheadRequester(i uint32) {
 // aheadSending: the latest use of the requester's context.
 func (f *part) aheadSending(i uint32) {
 	if q := f.verb(i).q; q != nil {
-		q.nic.contexts.ahead(q.qpn)
+		q.nic.contexts.Ahead(q.qpn)
 	}
 }
 
 // aheadReplying: that of the responder's.
 func (f *part) aheadReplying(i uint32) {
 	if v := f.verb(i); v.q != nil {
-		v.r.nic.contexts.ahead(v.r.qpn)
+		v.r.nic.contexts.Ahead(v.r.qpn)
 	}
 }
 
@@ -89,7 +89,7 @@ func (f *part) aheadRecv(i uint32) {
 		return
 	}
 	if v.op != Send {
-		v.r.nic.contexts.ahead(v.r.qpn)
+		v.r.nic.contexts.Ahead(v.r.qpn)
 		return
 	}
 	if r := v.r; r.rqHead != r.rqTail {
@@ -143,7 +143,7 @@ func (f *part) aheadAnswer(i uint32) {
 		return
 	}
 	sim.Prefetch(unsafe.Pointer(v.q))
-	f.nics[v.from].contexts.ahead(v.qpn)
+	f.nics[v.from].contexts.Ahead(v.qpn)
 	if v.op.reads() {
 		m := f.nics[v.from].machine
 		sim.Prefetch(m.SetOf(v.local >> space.LineShift))
@@ -151,13 +151,6 @@ func (f *part) aheadAnswer(i uint32) {
 			m.Mem.Ahead(v.local, 1)
 		}
 		f.aheadRoom(i)
-	}
-}
-
-// ahead: the latest use of a queue pair's context.
-func (c *contexts) ahead(qpn uint32) {
-	if qpn < uint32(len(c.latest)) {
-		sim.Prefetch(unsafe.Pointer(&c.latest[qpn]))
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"drtmx/engine/fabric/host"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
@@ -54,45 +52,6 @@ func TestContextsAreLRU(t *testing.T) {
 	if hits < 1000 || misses < 1000 {
 		t.Errorf("%d hits and %d misses tell little", hits, misses)
 	}
-}
-
-// It stays so wherever the ring of uses begins, and where the numbers of uses end. Rounds
-// over more queue pairs than fit never compact the ring, repeated ones do all the time.
-func TestContextsAreLRUWhereNumbersWrap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		limit := rapid.IntRange(1, 70).Draw(t, "limit")
-		qps := make([]*QP, limit+2+rapid.IntRange(0, 2*limit).Draw(t, "more"))
-		for i := range qps[1:] { // there is no number 0
-			qps[i+1] = &QP{qpn: uint32(i + 1), waits: new(waits)}
-		}
-		n := &NIC{machine: &Machine{fab: &part{Fabric: new(Fabric)}}, contexts: contexts{limit: limit}}
-		c := &n.contexts
-		c.added(qps)
-		c.head = -rapid.Uint32Range(0, 400).Draw(t, "uses before numbers end")
-		c.tail = c.head
-		var list []uint32 // most recent first
-		for _, i := range rapid.SliceOfN(rapid.IntRange(0, 1<<20), 1, 20).Draw(t, "parts") {
-			width := rapid.IntRange(1, len(qps)-1).Draw(t, "of so many queue pairs")
-			inTurn := rapid.Bool().Draw(t, "in turn")
-			for k := range 60 {
-				qpn := uint32(1 + (i+k)%width)
-				if !inTurn {
-					qpn = uint32(1 + i*(k+7)%61%width)
-				}
-				q := qps[qpn]
-				has := slices.Index(list, qpn)
-				if n.lacks(q) != (has < 0) {
-					t.Fatalf("queue pair %d is missing: %v, the list is %v", qpn, n.lacks(q), list)
-				}
-				n.use(q, 0)
-				if has >= 0 {
-					list = slices.Delete(list, has, has+1)
-				}
-				list = slices.Insert(list, 0, qpn)
-				list = list[:min(len(list), limit)]
-			}
-		}
-	})
 }
 
 // A context that is not in the RNIC costs a fetch from the host.

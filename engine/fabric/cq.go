@@ -88,7 +88,7 @@ type CQRef struct {
 	number uint32
 }
 
-// Ref is the queue's.
+// Ref is for looking ahead.
 func (c *CQ) Ref() CQRef { return CQRef{c.fab, c.number} }
 
 // Ahead asks for the completion queue, and for its oldest completions.

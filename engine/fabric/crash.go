@@ -20,7 +20,7 @@ func (m *Machine) Crash() error {
 		for _, q := range n.qps[1:] {
 			m.fab.abandon(q)
 			if p := q.peer; p != nil && !p.nic.machine.Mem.Down {
-				p.fab.disown(p)
+				p.fab.orphanAll(p)
 				p.fab.setError(p, now)
 				p.state |= severed
 			}
@@ -66,12 +66,12 @@ func (f *part) abandon(h *QP) {
 	for ; h.rqHead != h.rqTail; h.rqHead++ {
 		f.dropRecv(&h.rq[h.rqHead&uint16(len(h.rq)-1)])
 	}
-	f.disown(h)
+	f.orphanAll(h)
 	f.dropQueued(h)
 }
 
-// disown marks what a queue pair has under way, wherever it is: all machines stand still.
-func (f *part) disown(h *QP) {
+// orphanAll marks what a queue pair has under way, wherever it is: all machines stand still.
+func (f *part) orphanAll(h *QP) {
 	for i := h.oldest; i != h.sqHead; i = f.verb(i).next {
 		f.verb(i).flags |= orphan
 	}

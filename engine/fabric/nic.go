@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/fabric/recency"
 	"drtmx/engine/fabric/space"
 	"drtmx/engine/sim"
 )
@@ -121,18 +122,10 @@ func (n *NIC) translate(now sim.Time, a space.Addr, bytes uint32) (ready sim.Tim
 // contexts is the cache of queue-pair contexts: true LRU over the RNIC's queue
 // pairs. While all of them fit nothing is ever evicted and no order is kept; it
 // begins, by number, with the first queue pair that is one too many.
-//
-// The order is a queue of uses, of which the latest of each queue pair counts:
-// unlike a linked list it touches one place of its own per use, and those of
-// thousands of queue pairs are rarely in the host's cache.
 type contexts struct {
-	limit  int // contexts kept at most
-	kept   int
-	recent uint32   // most recently used
-	latest []uint32 // by queue-pair number: its last use, 0 if it is not kept; nil while all fit
-	uses   []uint32 // queue-pair numbers, a ring, a power of two; oldest at head
-	head   uint32   // uses are numbered by their place, from 1
-	tail   uint32
+	limit int // contexts kept at most
+	kept  int
+	recency.Order
 }
 
 // queue has a request wait until contexts of sending queue pairs are fetched again.
@@ -161,10 +154,10 @@ func (f *part) onAdmit(number uint32) {
 // lacks reports whether a queue pair's context is not in the RNIC.
 func (n *NIC) lacks(h *QP) bool {
 	c := &n.contexts
-	if c.latest == nil {
+	if !c.Begun() {
 		return h.state&kept == 0
 	}
-	return c.recent != h.qpn && c.latest[h.qpn] == 0
+	return c.Recent != h.qpn && !c.Has(h.qpn)
 }
 
 // use makes sure that a queue pair's context is in the RNIC and returns when it
@@ -173,22 +166,21 @@ func (n *NIC) use(h *QP, now sim.Time) (ready sim.Time) {
 	c, f := &n.contexts, n.machine.fab
 	n.Traffic.Contexts++
 	switch {
-	case c.latest == nil:
+	case !c.Begun():
 		if h.state&kept != 0 {
 			return h.contextReady(now)
 		}
 		c.kept++
 		h.state |= kept
-	case c.recent == h.qpn:
+	case c.Recent == h.qpn:
 		return h.contextReady(now)
 	default:
-		was := c.latest[h.qpn] != 0
-		c.touch(h.qpn)
-		if was {
+		was := c.Has(h.qpn)
+		if c.Use(h.qpn); was {
 			return h.contextReady(now)
 		}
 		if c.kept == c.limit {
-			c.evict()
+			c.Forget()
 		} else {
 			c.kept++
 		}
@@ -198,44 +190,6 @@ func (n *NIC) use(h *QP, now sim.Time) (ready sim.Time) {
 	n.Traffic.ContextMisses++
 	h.ready = n.fetch.Serve(now, f.cost.qpFetch) + f.cost.roundTrip
 	return h.ready
-}
-
-// touch makes a context the most recently used.
-func (c *contexts) touch(qpn uint32) {
-	if c.tail-c.head == uint32(len(c.uses)) || c.tail == math.MaxUint32 { // 0 is no use
-		c.compact()
-	}
-	c.uses[c.tail&uint32(len(c.uses)-1)] = qpn
-	c.tail++
-	c.latest[qpn], c.recent = c.tail, qpn
-}
-
-// evict forgets the least recently used context.
-func (c *contexts) evict() {
-	for {
-		qpn := c.uses[c.head&uint32(len(c.uses)-1)]
-		c.head++
-		if c.latest[qpn] == c.head {
-			c.latest[qpn] = 0
-			return
-		}
-	}
-}
-
-// compact drops the uses that were not the last of their queue pair, and numbers
-// the others anew.
-func (c *contexts) compact() {
-	mask := uint32(len(c.uses) - 1)
-	from := c.head & mask
-	to := from
-	for i := c.head; i != c.tail; i++ {
-		if qpn := c.uses[i&mask]; c.latest[qpn] == i+1 {
-			c.uses[to&mask] = qpn
-			to++
-			c.latest[qpn] = to
-		}
-	}
-	c.head, c.tail = from, to
 }
 
 // contextReady is when a context that is kept is there: 0 if it has been.
@@ -252,21 +206,17 @@ func (q *QP) contextReady(now sim.Time) sim.Time {
 // added counts a new queue pair and starts to keep an order when they no longer
 // all fit.
 func (c *contexts) added(qps []*QP) {
-	if c.latest != nil {
-		c.latest = append(c.latest, 0)
+	if c.Begun() {
+		c.Add()
 		return
 	}
 	if len(qps)-1 <= c.limit {
 		return
 	}
-	size := 64
-	for size < 2*c.limit {
-		size *= 2
-	}
-	c.latest, c.uses = make([]uint32, len(qps)), make([]uint32, size)
+	c.Begin(len(qps), c.limit)
 	for i, q := range qps {
 		if i > 0 && q.state&kept != 0 {
-			c.touch(uint32(i))
+			c.Use(uint32(i))
 		}
 	}
 }
