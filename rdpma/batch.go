@@ -12,6 +12,7 @@ import (
 type Batch struct {
 	m       *Memory
 	c       *r2.Co
+	own     *part
 	flushes []flush     // READs that have to wait for their WRITEs (without H9)
 	replies []*r2.Reply // of two-sided operations, with a status each
 	err     error
@@ -24,7 +25,7 @@ type flush struct {
 }
 
 // Batch begins.
-func (m *Memory) Batch(c *r2.Co) Batch { return Batch{m: m, c: c} }
+func (m *Memory) Batch(c *r2.Co) Batch { return Batch{m: m, c: c, own: m.own.Of(c.Machine())} }
 
 // Data is what a Read brings. Its bytes are there when the batch has been waited
 // for, until the coroutine's next Reset.
@@ -52,7 +53,7 @@ func (b *Batch) Read(p Ptr, off, n int, how Primitive) Data {
 		b.refuse("read", p, err)
 		return Data{}
 	}
-	m.counts.Reads++
+	b.own.counts.Reads++
 	before := b.begin(false)
 	defer b.c.Using(before)
 	if how == TwoSided {
@@ -81,7 +82,7 @@ func (b *Batch) write(p Ptr, off int, data []byte, how Primitive, persist bool) 
 	blk, err := m.check(p, off, len(data), false)
 	if err == nil && m.cfg.KeepDDIO && m.hints.H3 && how == OneSided && (persist || len(data) >= m.cfg.LargeBytes) {
 		how = TwoSided
-		m.counts.Rerouted++
+		b.own.counts.Rerouted++
 	}
 	if err == nil && persist {
 		err = m.persists(blk, p, how)
@@ -90,7 +91,7 @@ func (b *Batch) write(p Ptr, off int, data []byte, how Primitive, persist bool) 
 		b.refuse(what, p, err)
 		return
 	}
-	m.counts.Writes++
+	b.own.counts.Writes++
 	if how == TwoSided {
 		defer b.c.Using(b.begin(false))
 		b.call(p, m.rpcWrite, off, len(data), data, persist)
@@ -117,7 +118,7 @@ func (m *Memory) persists(blk *block, p Ptr, how Primitive) error {
 // complete.
 func (b *Batch) writeOneSided(blk *block, p Ptr, off int, data []byte, persist bool) {
 	m, c := b.m, b.c
-	data = m.padded(blk, off, data, OneSided)
+	data = m.padded(b.own, blk, off, data, OneSided)
 	at := p.loc(blk, off)
 	merge := persist && m.hints.H9
 	defer c.Using(b.begin(merge))
@@ -138,7 +139,7 @@ func (b *Batch) writeOneSided(blk *block, p Ptr, off int, data []byte, persist b
 		l.Post()
 		return
 	}
-	m.counts.FlushReads++
+	b.own.counts.FlushReads++
 	f := flush{route, m.flushAt(p, at, len(data))}
 	if merge {
 		l.Read(f.at, wordBytes)
@@ -146,8 +147,8 @@ func (b *Batch) writeOneSided(blk *block, p Ptr, off int, data []byte, persist b
 		return
 	}
 	l.Post()
-	if last := len(m.flushes) - 1; b.flushes == nil && last >= 0 {
-		b.flushes, m.flushes = m.flushes[last], m.flushes[:last]
+	if last := len(b.own.flushes) - 1; b.flushes == nil && last >= 0 {
+		b.flushes, b.own.flushes = b.own.flushes[last], b.own.flushes[:last]
 	}
 	b.flushes = append(b.flushes, f)
 }
@@ -165,7 +166,7 @@ func (m *Memory) flushAt(p Ptr, at r2.Loc, n int) r2.Loc {
 
 // padded is data with padding up to the granularity that the hints want, if the
 // bytes after it belong to no block.
-func (m *Memory) padded(blk *block, off int, data []byte, how Primitive) []byte {
+func (m *Memory) padded(own *part, blk *block, off int, data []byte, how Primitive) []byte {
 	g := m.hints.granule(how, len(data))
 	end := roundUp(off+len(data), g)
 	switch {
@@ -174,11 +175,11 @@ func (m *Memory) padded(blk *block, off int, data []byte, how Primitive) []byte 
 	case end == off+len(data) && off%g == 0:
 		return data
 	case off%g != 0 || blk.addr%r2.Addr(g) != 0 || end > int(blk.room) || off+len(data) < int(blk.size):
-		m.counts.Unpadded++
+		own.counts.Unpadded++
 		return data
 	}
-	m.counts.Padded++
-	m.counts.PadBytes += uint64(end - off - len(data))
+	own.counts.Padded++
+	own.counts.PadBytes += uint64(end - off - len(data))
 	out := make([]byte, end-off)
 	copy(out, data)
 	return out
@@ -187,7 +188,7 @@ func (m *Memory) padded(blk *block, off int, data []byte, how Primitive) []byte 
 // route is the way to a pointer: with H1 to the RNIC of its socket.
 func (m *Memory) route(c *r2.Co, p Ptr, at r2.Loc) r2.Route {
 	if c.Home() != int(p.socket) && !m.hints.H1 {
-		m.counts.CrossSocket++
+		m.own.Of(c.Machine()).counts.CrossSocket++
 	}
 	return c.Route(at, m.hints.H1)
 }
@@ -238,7 +239,7 @@ func (b *Batch) Wait() error {
 		}
 	}
 	if b.flushes != nil { // the next batch appends to it
-		b.m.flushes = append(b.m.flushes, b.flushes[:0])
+		b.own.flushes = append(b.own.flushes, b.flushes[:0])
 	}
 	b.flushes, b.replies, b.err = nil, b.replies[:0], nil
 	return err

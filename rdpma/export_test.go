@@ -35,7 +35,14 @@ func ParseHints(text string) (Hints, error) {
 }
 
 // Counts are totals since Open.
-func (m *Memory) Counts() Counts { return m.counts }
+func (m *Memory) Counts() (all Counts) {
+	for _, x := range m.own.All() {
+		c := &x.counts
+		all.Writes, all.Reads, all.Padded, all.PadBytes = all.Writes+c.Writes, all.Reads+c.Reads, all.Padded+c.Padded, all.PadBytes+c.PadBytes
+		all.Unpadded, all.Rerouted, all.CrossSocket, all.FlushReads = all.Unpadded+c.Unpadded, all.Rerouted+c.Rerouted, all.CrossSocket+c.CrossSocket, all.FlushReads+c.FlushReads
+	}
+	return all
+}
 
 // AllocFor takes n bytes on a server that a coroutine and those of its thread
 // will use most: with H1 on the socket that its requests reach, with H2 on the

@@ -3,6 +3,7 @@ package rdpma
 import (
 	"fmt"
 
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 )
 
@@ -64,8 +65,13 @@ type Memory struct {
 	secret  uint64
 	servers []*server // by machine; nil: no server
 	order   []*server // the servers, in the order of Config.Servers
-	counts  Counts
 	chunk   int       // bytes of a two-sided message
+	own     owned.Each[part]
+}
+
+// part is what coroutines of a machine count and use.
+type part struct {
+	counts  Counts
 	flushes [][]flush // lists of batches that are through
 }
 
@@ -86,8 +92,8 @@ func Open(cl *r2.Cluster, cfg Config) (*Memory, error) {
 		return nil, err
 	}
 	m := &Memory{cl: cl, cfg: cfg, secret: cl.Stream("rdpma", uint64(cfg.Pool)).Uint64() | 1,
-		servers: make([]*server, cl.Machines()),
-		chunk:   (cl.MaxPayload() - requestBytes) / XLineBytes * XLineBytes}
+		servers: make([]*server, cl.Machines()), own: owned.New[part](cl.Machines(), nil),
+		chunk: (cl.MaxPayload() - requestBytes) / XLineBytes * XLineBytes}
 	for _, id := range cfg.Servers {
 		s, err := m.openServer(id)
 		if err != nil {

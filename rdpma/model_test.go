@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// owned is one allocation with what it should hold.
-type owned struct {
+// allocation is one allocation with what it should hold.
+type allocation struct {
 	p    Ptr
 	want []byte
 }
@@ -24,7 +24,7 @@ func TestModel(t *testing.T) {
 			Hints: drawHints(rt), FlushDRAM: rapid.Bool().Draw(rt, "flush dram")}})
 		defer b.close()
 		b.do(rapid.IntRange(0, 1).Draw(rt, "thread"), func(c *r2.Co) {
-			var live []owned
+			var live []allocation
 			var gone []Ptr
 			for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 				live, gone = step(rt, b, c, live, gone)
@@ -48,7 +48,7 @@ func drawHints(t *rapid.T) (h Hints) {
 	return h
 }
 
-func step(t *rapid.T, b *bed, c *r2.Co, live []owned, gone []Ptr) ([]owned, []Ptr) {
+func step(t *rapid.T, b *bed, c *r2.Co, live []allocation, gone []Ptr) ([]allocation, []Ptr) {
 	kind := rapid.IntRange(0, 9).Draw(t, "step")
 	switch {
 	case kind == 0:
@@ -62,7 +62,7 @@ func step(t *rapid.T, b *bed, c *r2.Co, live []owned, gone []Ptr) ([]owned, []Pt
 		if err != nil {
 			t.Fatal(err)
 		}
-		live = append(live, owned{p, append([]byte(nil), b.bytes(p)...)})
+		live = append(live, allocation{p, append([]byte(nil), b.bytes(p)...)})
 	case kind == 3:
 		i := rapid.IntRange(0, len(live)-1).Draw(t, "victim")
 		if err := b.m.Free(live[i].p); err != nil {
@@ -81,7 +81,7 @@ func step(t *rapid.T, b *bed, c *r2.Co, live []owned, gone []Ptr) ([]owned, []Pt
 	return live, gone
 }
 
-func access(t *rapid.T, b *bed, c *r2.Co, o *owned, kind int) {
+func access(t *rapid.T, b *bed, c *r2.Co, o *allocation, kind int) {
 	off := rapid.IntRange(0, (len(o.want)-1)/8).Draw(t, "offset") * 8
 	n := rapid.IntRange(1, len(o.want)-off).Draw(t, "length")
 	if rapid.Bool().Draw(t, "whole") {

@@ -42,7 +42,7 @@ func refusal(r *r2.Reply) error {
 func (b *Batch) call(p Ptr, rpc uint8, off, n int, data []byte, persist bool) Data {
 	m, c := b.m, b.c
 	if c.Home() != int(p.socket) {
-		m.counts.CrossSocket++
+		b.own.counts.CrossSocket++
 	}
 	var d Data
 	for done := 0; done < n; done += m.chunk {
@@ -100,7 +100,7 @@ func (m *Memory) serveWrite(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	if q.status != statusDone {
 		return statusBytes
 	}
-	data := m.padded(q.blk, q.off, req[requestBytes:requestBytes+q.n], TwoSided)
+	data := m.padded(m.own.Of(c.Machine()), q.blk, q.off, req[requestBytes:requestBytes+q.n], TwoSided)
 	if m.hints.nonTemporal(q.n) {
 		c.StoreNT(q.at, data)
 	} else {

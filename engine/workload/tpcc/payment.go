@@ -29,8 +29,8 @@ func (r *runner) drawPayment(rand *r2.Rand) {
 	}
 	r.drawCustomer(rand, district)
 	r.amount = uint32(100 + rand.Uint64n(499_901))
-	r.history = b.paid[r.w]
-	b.paid[r.w]++
+	r.history = r.paid.next[r.w]
+	r.paid.next[r.w] += r.paid.step[r.w]
 }
 
 // payment is clause 2.5.2.

@@ -159,7 +159,7 @@ func TestInputs(t *testing.T) {
 		cfg, _ := occ.Preset("drtm+h")
 		bed, b := workloadtest.Open(t, 0, cfg, New, Options{Warehouses: 2, NewOrderOnly: no})
 		const draws, home = 60_000, 3
-		r, rand := &runner{b: b, w: home, d: home*b.districts + 4}, stream(2)
+		r, rand := &runner{b: b, paid: b.paid.Of(1), w: home, d: home*b.districts + 4}, stream(2)
 		lines, quantity, supply := make([]float64, maxLines+1), make([]float64, 11), make([]float64, b.warehouses)
 		invalid, remote, all := 0, 0, 0
 		for range draws {
@@ -251,5 +251,34 @@ func fits2(t *testing.T, what string, times, of int, weights []float64) {
 	p := weights[0] / (weights[0] + weights[1])
 	if sd := math.Sqrt(float64(of) * p * (1 - p)); math.Abs(float64(times)-float64(of)*p) > 5*sd {
 		t.Errorf("%s: %d of %d, want %.0f", what, times, of, float64(of)*p)
+	}
+}
+
+// Terminals of several machines give payments of a warehouse different rows, and leave none out.
+func TestRowsOfPayments(t *testing.T) {
+	for servers, threads := range map[int]int{3: 4, 0: 2} { // order-free: each is tested alone
+		cfg, _ := occ.Preset("drtm+h")
+		b, err := New(Options{Warehouses: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := workloadtest.Small(cfg)
+		s.Machines, s.Servers, s.Threads = 6, servers, threads
+		bed := workloadtest.New(t, s, b)
+		for w := range b.warehouses {
+			rows := map[uint64]bool{}
+			for m, x := range b.paid.All() {
+				for row := x.next[w]; x.step[w] > 0 && row < b.districts*b.customers+24; row += x.step[w] {
+					if rows[row] {
+						t.Errorf("%d servers: machine %d gives a payment of warehouse %d row %d, which another one gives too", servers, m, w, row)
+					}
+					rows[row] = true
+				}
+			}
+			if len(rows) != 24 {
+				t.Errorf("%d servers: %d of 24 rows of warehouse %d are given", servers, len(rows), w)
+			}
+		}
+		bed.Close()
 	}
 }

@@ -16,6 +16,7 @@ type runner struct {
 	b      *Bench
 	client *txn.Client
 	homes  []uint64
+	paid   *paidRows
 
 	bodyOfDelivery func(tx *txn.Tx) error
 
@@ -52,7 +53,7 @@ type orderInput struct {
 
 // Runner makes a coroutine's client.
 func (b *Bench) Runner(c *r2.Co) workload.Runner {
-	r := &runner{b: b, client: b.db.Client(c), homes: b.homes(c)}
+	r := &runner{b: b, client: b.db.Client(c), homes: b.homes(c.Cluster(), c.Machine(), c.Thread()), paid: b.paid.Of(c.Machine())}
 	r.bodies = [numTypes]func(tx *txn.Tx) error{
 		newOrder: r.newOrder, payment: r.payment, orderStatus: r.orderStatus, delivery: r.delivery, stockLevel: r.stockLevel,
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"drtmx/engine/history"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -106,15 +107,21 @@ type Bench struct {
 	stockDistricts uint64 // of a stock-level
 	customers      uint64 // of a district
 	items          uint64
-	orders         uint64   // rows of a district
-	payments       uint64   // rows of a warehouse
-	paid           []uint64 // rows of a warehouse that are taken
+	orders         uint64 // rows of a district
+	payments       uint64 // rows of a warehouse
+	paid           owned.Each[paidRows]
 
 	byName, placed, queue store.OrderedTable
 	lines                 store.OrderedTable // nil in TPC-C/no
 	customer, item, names nurand
 	shuffle               workload.Scatter
 	online                online
+}
+
+// paidRows number the payments of terminals on a machine.
+type paidRows struct {
+	next []uint64 // by warehouse: the row of the next one
+	step []uint64 // to the one behind it
 }
 
 // New checks the options.
@@ -200,10 +207,7 @@ func (b *Bench) Open(env workload.Env) (err error) {
 	b.stockDistricts = min(uint64(b.opt.StockDistricts), b.warehouses*b.districts)
 	b.orders = b.customers + uint64(b.opt.Orders)
 	b.payments = b.districts * b.orders
-	b.paid = make([]uint64, b.warehouses)
-	for w := range b.paid {
-		b.paid[w] = b.districts * b.customers
-	}
+	b.numberPayments(env)
 	b.customer = newNURand(1023, constCustomer, 3_000, b.customers)
 	b.item = newNURand(8191, constItem, 100_000, b.items)
 	b.names = newNURand(255, constLastRun, 1_000, min(1_000, max(1, b.customers/3)))
@@ -306,22 +310,43 @@ func (b *Bench) Set(name string, value any) error {
 	return workload.UnknownParameter(b.Name(), name)
 }
 
+// numberPayments divides the rows for payments of a warehouse among the machines whose threads serve its terminals.
+func (b *Bench) numberPayments(env workload.Env) {
+	b.paid = owned.New(env.Cluster.Machines(), func(int) paidRows { return paidRows{make([]uint64, b.warehouses), make([]uint64, b.warehouses)} })
+	shares := make([]uint64, b.warehouses)
+	for _, m := range b.clients {
+		x := b.paid.Of(m)
+		for thread := range env.Cluster.Threads(m) {
+			for _, w := range b.homes(env.Cluster, m, thread) {
+				if x.step[w] == 0 {
+					x.next[w], x.step[w] = b.districts*b.customers+shares[w], 1
+					shares[w]++
+				}
+			}
+		}
+	}
+	for _, x := range b.paid.All() {
+		for w := range x.step {
+			x.step[w] *= shares[w]
+		}
+	}
+}
+
 // homes are the warehouses whose terminals a thread serves.
-func (b *Bench) homes(c *r2.Co) []uint64 {
-	cl := b.db.Cluster()
-	first, n := uint64(c.Machine())*b.perServer, b.perServer
-	thread, threads := uint64(c.Thread()), uint64(cl.Threads(c.Machine()))
+func (b *Bench) homes(cl *r2.Cluster, machine, of int) []uint64 {
+	first, n := uint64(machine)*b.perServer, b.perServer
+	thread, threads := uint64(of), uint64(cl.Threads(machine))
 	if !b.symmetric {
 		// Clients without warehouses share all of them.
 		first, n = 0, b.warehouses
 		thread, threads = 0, 0
 		for _, m := range b.clients {
-			if m < c.Machine() {
+			if m < machine {
 				thread += uint64(cl.Threads(m))
 			}
 			threads += uint64(cl.Threads(m))
 		}
-		thread += uint64(c.Thread())
+		thread += uint64(of)
 	}
 	list := []uint64{first + thread%n}
 	for w := thread + threads; w < n; w += threads {
