@@ -102,9 +102,9 @@ func (t *trainer) trainWhole(c *r2.Co, m uint32) {
 		t.trainSub(c, v, i, 0)
 		p.trainers.done = i + 1
 	}
+	p.current.Next = v
 	c.Store64(p.head, uint64(v.Number))
 	p.current = v
-	p.versions = append(p.versions, v)
 	p.counts(c).Trained++
 	q := &p.trainers
 	q.whole = false
@@ -149,5 +149,5 @@ func (t *trainer) trainTop(c *r2.Co, m uint32) (*published.Version, error) {
 		return nil, err
 	}
 	x := model.NewModel(top, m, keys, p.low, p.high)
-	return published.New(p.s.cl, p.server, uint32(len(p.versions)), x, nil, leaves, p.s.spec.Spare/uint64(p.layout.Slots/2))
+	return published.New(p.s.cl, p.server, p.current.Number+1, x, nil, leaves, p.s.spec.Spare/uint64(p.layout.Slots/2))
 }

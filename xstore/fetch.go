@@ -80,7 +80,13 @@ func (x *client) checkVersion(p *part, cache *cache) error {
 
 // change READs the top model of a version and begins with it anew. Its bytes are charged, its values are Go's.
 func (x *client) change(p *part, cache *cache, number uint32) error {
-	v := p.versions[number]
+	v := cache.Version
+	if number < v.Number { // the server has crashed
+		v = p.first
+	}
+	for v.Number != number {
+		v = v.Next
+	}
 	x.c.Read(v.TopLoc(), v.Model.Bytes())
 	if err := x.c.Wait(); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/wire"
@@ -83,10 +84,15 @@ func (v *Indexes) Stats() (sum Stats) {
 // indexTable is an index: a store whose keys are those of all parts.
 type indexTable struct {
 	*Store
-	keys    *partKeys
-	share   uint64 // parts of a server
-	touched []bool // by part
-	clients []*client
+	keys  *partKeys
+	share uint64 // parts of a server
+	own   owned.Each[indexUse]
+}
+
+// indexUse is what coroutines of a machine have of an index.
+type indexUse struct {
+	clients map[uint32]*client // by coroutine
+	touched []uint64           // a bit for each part
 }
 
 // valueBytes is the value of an entry.
@@ -100,7 +106,7 @@ func (v *Indexes) Add(s store.IndexSpec) (store.OrderedTable, error) {
 	if s.Servers < 1 || s.Servers > v.cl.Machines() || s.Parts < 1 {
 		return nil, fmt.Errorf("index %s: %d parts on %d servers, the cluster has %d machines", s.Name, s.Parts, s.Servers, v.cl.Machines())
 	}
-	t := &indexTable{share: (s.Parts + uint64(s.Servers) - 1) / uint64(s.Servers), touched: make([]bool, s.Parts)}
+	t := &indexTable{share: (s.Parts + uint64(s.Servers) - 1) / uint64(s.Servers), own: owned.New(v.cl.Machines(), func(int) indexUse { return indexUse{map[uint32]*client{}, make([]uint64, (s.Parts+63)/64)} })}
 	parts, each := bits.Len64(t.share*uint64(s.Servers)-1), 0
 	for _, n := range s.Bits {
 		each += n
@@ -146,7 +152,14 @@ func (t *indexTable) Name() string { return t.Store.spec.Name }
 func (t *indexTable) Primary(part uint64) int { return int(part / t.share) }
 
 // Used reports whether a part was used.
-func (t *indexTable) Used(part uint64) bool { return t.touched[part] }
+func (t *indexTable) Used(part uint64) bool {
+	for _, x := range t.own.All() {
+		if x.touched[part/64]>>(part%64)&1 != 0 {
+			return true
+		}
+	}
+	return false
+}
 
 // Entries calls f with the entries of a part in order: an oracle, free of time.
 func (t *indexTable) Entries(part uint64, f func(store.Entry)) {
@@ -163,14 +176,13 @@ func (t *indexTable) Entries(part uint64, f func(store.Entry)) {
 // begin is the client of a coroutine, for an operation on a part that is about to begin. It posts as XStore's clients do, whatever
 // the transaction's phase.
 func (t *indexTable) begin(c *r2.Co, part uint64) (x *client, before r2.Mode) {
-	t.touched[part] = true
-	for int(c.ID()) >= len(t.clients) {
-		t.clients = append(t.clients, nil)
+	own := t.own.Of(c.Machine())
+	own.touched[part/64] |= 1 << (part % 64)
+	if x = own.clients[c.ID()]; x == nil {
+		x = t.Client(c).(*client)
+		own.clients[c.ID()] = x
 	}
-	if t.clients[c.ID()] == nil {
-		t.clients[c.ID()] = t.Client(c).(*client)
-	}
-	return t.clients[c.ID()], c.Using(posted)
+	return x, c.Using(posted)
 }
 
 // Scan appends the entries of a range to dst. They were not all read at one moment.

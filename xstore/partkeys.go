@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"sync/atomic"
 
 	"drtmx/engine/store"
 	"drtmx/engine/wire"
@@ -13,13 +14,13 @@ import (
 // partKeys are the initial keys of an index, those of all parts in the order of the parts.
 type partKeys struct {
 	spec  store.IndexSpec
-	shift uint            // of a part's number
-	first []uint64        // rank of each part's first key, and their number; nil: all have as many
-	lists [][]store.Entry // by part: what Fill says, once it was asked for
+	shift uint                            // of a part's number
+	first []uint64                        // rank of each part's first key, and their number; nil: all have as many
+	lists []atomic.Pointer[[]store.Entry] // by part: what Fill says, whichever machine asks first
 }
 
 func newPartKeys(s store.IndexSpec, shift uint) *partKeys {
-	k := &partKeys{spec: s, shift: shift, lists: make([][]store.Entry, s.Parts)}
+	k := &partKeys{spec: s, shift: shift, lists: make([]atomic.Pointer[[]store.Entry], s.Parts)}
 	switch {
 	case s.At == nil && s.Fill == nil:
 		k.spec.Size = 0
@@ -67,7 +68,8 @@ func (k *partKeys) entry(part, i uint64) (e store.Entry) {
 
 // list is what Fill says of a part, in order.
 func (k *partKeys) list(part uint64) []store.Entry {
-	if k.lists[part] == nil {
+	made := k.lists[part].Load()
+	if made == nil {
 		first, end := k.ranks(part)
 		list := make([]store.Entry, 0, end-first)
 		k.spec.Fill(part, func(key, value uint64) { list = append(list, store.Entry{Key: key, Value: value}) })
@@ -75,9 +77,10 @@ func (k *partKeys) list(part uint64) []store.Entry {
 		if uint64(len(list)) != end-first {
 			panic(fmt.Sprintf("xstore: index %s: part %d has %d entries, its description says %d", k.spec.Name, part, len(list), end-first))
 		}
-		k.lists[part] = list
+		made = &list
+		k.lists[part].Store(made)
 	}
-	return k.lists[part]
+	return *made
 }
 
 // Key is the i-th lowest.

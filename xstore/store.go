@@ -21,19 +21,20 @@ type reply = r2.Reply
 
 // Store is an ordered key-value store whose clients look keys up by a learned cache.
 type Store struct {
-	cl     *r2.Cluster
-	spec   store.KVSpec
-	opt    Options
-	hash   hashed.Hash // of keys with lengths of their own
-	reals  *hashed.Set // the initial ones of them; nil: keys are numbers
-	real   []byte      // the one that an oracle looks at
-	ranges *store.Ranges
-	parts  []*part // by server
-	index  *index  // that clients use
-	users  []int   // by machine: the number of its first thread
-	rpc    rpcs
-	group  *Indexes // that it belongs to, if it is an index of transactions
-	number uint8    // in it
+	cl      *r2.Cluster
+	spec    store.KVSpec
+	opt     Options
+	hash    hashed.Hash // of keys with lengths of their own
+	reals   *hashed.Set // the initial ones of them; nil: keys are numbers
+	real    []byte      // the one that an oracle looks at
+	ranges  *store.Ranges
+	parts   []*part // by server
+	index   *index  // that clients use
+	users   []int   // by machine: the number of its first thread
+	threads int     // of all machines
+	rpc     rpcs
+	group   *Indexes // that it belongs to, if it is an index of transactions
+	number  uint8    // in it
 }
 
 // rpcs are the handlers.
@@ -46,9 +47,9 @@ type part struct {
 	low, high  uint64
 	tree       *tree.Tree
 	layout     *tree.Layout
-	versions   []*published.Version
-	current    *published.Version
-	head       r2.Addr // the number of the current version, registered
+	first      *published.Version // others follow, see published.Version.Next
+	current    *published.Version // the last one; clients look at the number in memory instead
+	head       r2.Addr            // the number of the current version, registered
 	rkey       uint32
 	keys       uint64            // now
 	stats      owned.Each[Stats] // by the machine at which it happened
@@ -110,6 +111,7 @@ func (s *Store) make() error {
 	for m, n := 0, 0; m < cl.Machines(); m++ {
 		s.users = append(s.users, n)
 		n += cl.Threads(m)
+		s.threads = n
 	}
 	for m := range s.spec.Servers {
 		p, err := s.open(m)
@@ -169,7 +171,7 @@ func (p *part) learn(keys store.Keys) error {
 	if err != nil {
 		return err
 	}
-	p.versions, p.current = append(p.versions, v), v
+	p.first, p.current = v, v
 	return nil
 }
 

@@ -10,12 +10,21 @@ import (
 // are as at the start; what is under way ends with the one that it began with.
 type index struct {
 	mode   Mode
-	caches [][]*cache // by server and user of a cache: a machine, or a thread of it
-	walks  [][]*walk  // likewise, where the mode caches nodes
+	began  []*published.Version // by server: what caches begin with
+	caches [][]*cache           // by server and user of a cache: a machine, or a thread of it
+	walks  [][]*walk            // likewise, where the mode caches nodes
 }
 
 func (s *Store) newIndex(m Mode) *index {
-	return &index{mode: m, caches: make([][]*cache, len(s.parts)), walks: make([][]*walk, len(s.parts))}
+	x, users := &index{mode: m}, s.cl.Machines()
+	if s.opt.PerThread {
+		users = s.threads
+	}
+	for _, p := range s.parts {
+		x.began = append(x.began, p.current)
+		x.caches, x.walks = append(x.caches, make([]*cache, users)), append(x.walks, make([]*walk, users))
+	}
+	return x
 }
 
 // cache is a learned cache, and when its clients last looked for another version of the model (checkVersion).
@@ -68,9 +77,9 @@ func (x *client) adopt(to *index) (err error) {
 	for m, p := range x.s.parts {
 		x.caches[m], x.walks[m] = nil, nil
 		if to.mode.learned() {
-			x.caches[m], err = of(&to.caches[m], user, func() (*cache, error) { return newCache(x.s.cl, x.c.Machine(), x.c.Home(), p.current) })
+			x.caches[m], err = of(to.caches[m], user, func() (*cache, error) { return newCache(x.s.cl, x.c.Machine(), x.c.Home(), to.began[m]) })
 		} else {
-			x.walks[m], err = of(&to.walks[m], user, func() (*walk, error) { return x.s.newWalk(x.c, p, to.mode) })
+			x.walks[m], err = of(to.walks[m], user, func() (*walk, error) { return x.s.newWalk(x.c, p, to.mode) })
 		}
 		if err != nil {
 			return err
@@ -80,18 +89,15 @@ func (x *client) adopt(to *index) (err error) {
 }
 
 // of is the user's of a list, made by make if it is not there.
-func of[T any](list *[]*T, user int, make func() (*T, error)) (*T, error) {
-	for len(*list) <= user {
-		*list = append(*list, nil)
-	}
-	if (*list)[user] == nil {
+func of[T any](list []*T, user int, make func() (*T, error)) (*T, error) {
+	if list[user] == nil {
 		made, err := make()
 		if err != nil {
 			return nil, err
 		}
-		(*list)[user] = made
+		list[user] = made
 	}
-	return (*list)[user], nil
+	return list[user], nil
 }
 
 // Crashed empties the caches of a machine's clients: they are as at the start.

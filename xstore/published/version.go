@@ -13,6 +13,7 @@ import (
 type Version struct {
 	Number uint32
 	Model  *model.Model
+	Next   *Version // the one behind it, once clients may hear of that
 
 	machine int
 	image   *Image // what the memory is filled from; nil: the server trained it
