@@ -14,8 +14,8 @@ import (
 // Thousands of coroutines and hundreds of workers take turns, so what a turn
 // touches is rarely in the host's cache. The queue knows whose turn comes next:
 // its memory is asked for in time. Nothing here has an effect on results.
-func (cl *Cluster) lookAhead() {
-	cl.sim.Ahead(cl.kWork, cl.aheadWorker, cl.aheadCompletions, cl.aheadCoroutines, cl.aheadUse)
+func (cl *Cluster) lookAhead(mc *machine) {
+	mc.clock.Ahead(mc.kWork, cl.aheadWorker, cl.aheadCompletions, cl.aheadCoroutines, cl.aheadUse)
 }
 
 // Ahead names what the coroutine will touch when it goes on: n bytes at use are
@@ -83,7 +83,7 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 			w.serving.Ahead()
 			continue
 		}
-		sim.Prefetch(unsafe.Pointer(cl.pairs.All.Of(id)))
+		sim.Prefetch(unsafe.Pointer(w.pairs.All().Of(id)))
 		if n, ok := sendq.Waiter(id); ok {
 			sim.Prefetch(unsafe.Pointer(&cl.hints[n]))
 			waiters = true

@@ -114,7 +114,7 @@ func (ch *channel) close(w *Worker) {
 		w.messages.Give(c.message)
 		c.message = nil
 		ch.Oldest++
-		w.cl.open--
+		w.closed(1)
 	}
 	if ch.Oldest != before && ch.stalled != nil {
 		for _, c := range *ch.stalled {

@@ -14,6 +14,7 @@ import (
 	"drtmx/engine/r2/datagram"
 	"drtmx/engine/r2/queuepair"
 	"drtmx/engine/r2/registry"
+	"drtmx/engine/r2/sendq"
 	"drtmx/engine/sim"
 )
 
@@ -91,11 +92,8 @@ type Cluster struct {
 	queues    []fabric.CQRef   // of the workers, for lookAhead
 	hints     []ahead.Hint[Co] // of each coroutine, for lookAhead
 	cos       []*Co
-	pairs     queuepair.System
-	polled    []fabric.CQE // see Worker.keep
-	list      List         // the open one: it is posted before its coroutine parks
-	single    bool         // every reply rings a doorbell of its own
-	open      int          // requests without their answer or receipt
+	single    bool // every reply rings a doorbell of its own
+	open      int  // requests without their answer or receipt, where messages go by rings
 	whole     datagram.Whole
 	front     int                            // bytes in front of a request: see Config.Epochs
 	follows   func(number, have uint16) bool // rule by which segments are taken
@@ -103,10 +101,8 @@ type Cluster struct {
 	again     uint8                          // the rpc that asks again for the answer to a deferred request
 	rpcs
 
-	kWork, kTimer, kTick sim.Kind
-	kUp                  sim.Kind // of Assembled
-	restarts             bool
-	lost                 uint64 // see Lost
+	kUp      sim.Kind // of Assembled
+	restarts bool
 
 	watch    *watch // nil: no observer
 	active   int    // coroutines per thread let through Gate
@@ -115,6 +111,8 @@ type Cluster struct {
 
 type machine struct {
 	id         int
+	clock      *sim.Sim
+	cores      *core.Machine
 	mem        *host.Memory
 	workers    []*Worker
 	state      uint8
@@ -123,6 +121,26 @@ type machine struct {
 	tries      int    // to be up
 	starts     uint32 // how often it was up again
 	epoch      membership.Epoch
+
+	kWork, kTick sim.Kind
+
+	pairs  queuepair.System
+	polled []fabric.CQE // see Worker.keep
+	list   List         // the open one: it is posted before its coroutine parks
+	lost   uint64       // see Lost
+}
+
+// pairsTo is how many RC queue pairs a thread has to each machine.
+func (cl *Cluster) pairsTo() int {
+	return (cl.cfg.EmulatedNodes + cl.fab.Machines() - 1) / cl.fab.Machines()
+}
+
+// register makes the kinds of a machine's events.
+func (cl *Cluster) register(mc *machine) {
+	mc.kWork = mc.clock.Register("r2.work", func(a uint32) { cl.workers[a&0xffff].event(a >> 16) })
+	mc.cores.Timer = mc.clock.Register("r2.timer", func(a uint32) { cl.cos[a].expire() })
+	mc.kTick = mc.clock.Register("r2.tick", func(a uint32) { cl.workers[a].tick() })
+	cl.lookAhead(mc)
 }
 
 // New builds the workers, their queue pairs and their buffers. Nothing runs
@@ -132,23 +150,18 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	if err := c.Check(f); err != nil {
 		return nil, err
 	}
-	cl := &Cluster{sim: s, fab: f, cfg: c, tcp: f.TCP(), active: c.Coroutines, whole: datagram.Whole(c.MaxMessage - datagram.HeaderBytes), follows: follows,
-		polled: make([]fabric.CQE, c.PollBatch)}
+	cl := &Cluster{sim: s, fab: f, cfg: c, tcp: f.TCP(), active: c.Coroutines, whole: datagram.Whole(c.MaxMessage - datagram.HeaderBytes), follows: follows}
 	if c.Epochs {
 		cl.front = epochBytes
 	}
-	cl.pairs = queuepair.System{Sim: s, Fab: f, RDMA: cl.tcp == nil, PerMachine: (c.EmulatedNodes + f.Machines() - 1) / f.Machines(), Depth: c.SendDepth, Random: c.RandomQP}
 	cl.cores = core.New(s, f, above{cl})
 	cl.cores.MaxRequest = cl.MaxPayload()
-	cl.kWork = s.Register("r2.work", func(a uint32) { cl.workers[a&0xffff].event(a >> 16) })
-	cl.lookAhead()
-	cl.kTimer = s.Register("r2.timer", func(a uint32) { cl.cos[a].expire() })
-	cl.cores.Timer = cl.kTimer
-	cl.kTick = s.Register("r2.tick", func(a uint32) { cl.workers[a].tick() })
 	for m := range f.Machines() {
-		mc := &machine{id: m, mem: f.Machine(m).Mem, epoch: membership.First}
+		mc := &machine{id: m, clock: s.Machine(m), cores: cl.cores.Machine(m), mem: f.Machine(m).Mem, epoch: membership.First, polled: make([]fabric.CQE, c.PollBatch)}
+		mc.pairs = queuepair.System{Fab: f, All: sendq.Pairs{Machine: m}, RDMA: cl.tcp == nil, PerMachine: cl.pairsTo(), Depth: c.SendDepth, Random: c.RandomQP}
+		cl.register(mc)
 		if c.SharedContext {
-			cl.pairs.OpenContexts(m)
+			mc.pairs.OpenContexts()
 		}
 		for t := range c.ThreadsOf(m) {
 			w, err := newWorker(cl, mc, len(cl.workers), t)

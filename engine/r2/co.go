@@ -64,7 +64,7 @@ func newCo(w *Worker, index int, name string, body func(*Co)) *Co {
 	if name == "" {
 		name = fmt.Sprintf("m%d.t%d.handler", w.mc.id, w.thread)
 	}
-	rand := w.cl.sim.Stream("r2.co", uint64(w.id)<<16|uint64(index+1))
+	rand := w.Clock.Stream("r2.co", uint64(w.id)<<16|uint64(index+1))
 	c := &Co{Program: core.Bind(&w.Core, uint32(len(w.cl.cos)), name, rand), Account: account.Of(&w.Core), Scratch: registered.Of(&w.buffers), w: w, index: index, body: body}
 	c.co = c
 	w.cl.cos = append(w.cl.cos, c)
@@ -137,8 +137,8 @@ func (c *Co) Sleep(d Time) {
 		t.Sleep(d)
 		return
 	}
-	c.asleep, c.wakeAt = true, max(c.w.Local, c.w.cl.sim.Now())+d
-	c.w.cl.sim.At(c.wakeAt, c.w.cl.kTimer, c.ID())
+	c.asleep, c.wakeAt = true, max(c.w.Local, c.w.Clock.Now())+d
+	c.w.Clock.At(c.wakeAt, c.w.mc.cores.Timer, c.ID())
 	c.park()
 }
 
@@ -171,7 +171,7 @@ func (c *Co) expire() {
 		t.Expire()
 		return
 	}
-	if c.asleep && c.wakeAt == c.w.cl.sim.Now() {
+	if c.asleep && c.wakeAt == c.w.Clock.Now() {
 		c.asleep, c.slept = false, true
 		c.w.makeReady(c)
 	}

@@ -72,7 +72,7 @@ func (w *Worker) openUD() error {
 	if err != nil {
 		return fmt.Errorf("r2: machine %d thread %d: %w", w.mc.id, w.thread, err)
 	}
-	w.ud = w.cl.pairs.All.Add(ud, udSendDepth)
+	w.ud = w.pairs.All().Add(ud, udSendDepth)
 	for slot := range w.recvDepth() {
 		w.repost(slot)
 	}

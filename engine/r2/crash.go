@@ -80,7 +80,7 @@ func (cl *Cluster) Restart(m int) (up Time, err error) {
 	}
 	cl.restarts = true
 	mc.state, mc.tries = starting, 0
-	pairs := cl.pairs.PerMachine
+	pairs := cl.pairsTo()
 	if len(mc.workers) > 0 {
 		pairs *= len(cl.machines)
 	}
@@ -98,7 +98,12 @@ func (cl *Cluster) Starting(m int) bool { return cl.machines[m].state == startin
 
 // Lost counts passive requests that a crash may have kept from being served. Who
 // posted them was not waiting and has no error.
-func (cl *Cluster) Lost() uint64 { return cl.lost }
+func (cl *Cluster) Lost() (n uint64) {
+	for _, mc := range cl.machines {
+		n += mc.lost
+	}
+	return n
+}
 
 // stop ends everything that the worker does.
 func (w *Worker) stop() {
@@ -126,7 +131,7 @@ func (w *Worker) stop() {
 	w.held, w.refill = w.held[:0], w.refill[:0]
 	w.unconfirmed = 0
 	for _, ch := range w.chans {
-		w.cl.open -= int(ch.Next - ch.Oldest)
+		w.closed(int(ch.Next - ch.Oldest))
 		ch.Oldest = ch.Next
 		w.paid(ch)
 	}
@@ -155,7 +160,7 @@ func (w *Worker) giveUp(ch *channel, k *call) {
 	k.answered = true
 	if k.passive {
 		w.unconfirmed--
-		w.cl.lost++
+		w.mc.lost++
 		return
 	}
 	k.group.fail(fmt.Errorf("r2: rpc %d from machine %d to machine %d: %w", w.cl.rpcOf(k), w.mc.id, ch.peer.mc.id, ErrUnreachable))
@@ -166,7 +171,7 @@ func (w *Worker) giveUp(ch *channel, k *call) {
 func (w *Worker) severed(e *sendq.Entry, cqe *fabric.CQE) {
 	switch {
 	case e.Co&sendq.Passive != 0:
-		w.cl.lost++
+		w.mc.lost++
 	case e.Co&sendq.Waits == 0: // the end of its list tells, or the outcome is not needed
 	default:
 		w.group(e.Co).fail(fmt.Errorf("r2: %v on machine %d thread %d: %w", cqe.Op, w.mc.id, w.thread, ErrUnreachable))
@@ -224,8 +229,8 @@ func (cl *Cluster) awake(mc *machine) bool {
 // reconnect remakes all queue pairs from and to a machine, and begins its
 // conversations anew.
 func (cl *Cluster) reconnect(mc *machine) error {
-	if cl.pairs.Contexts != nil {
-		cl.pairs.OpenContexts(mc.id)
+	if mc.pairs.Contexts != nil {
+		mc.pairs.OpenContexts()
 	}
 	for _, w := range cl.workers {
 		if w.mc == mc {
@@ -260,7 +265,7 @@ func (cl *Cluster) reconnect(mc *machine) error {
 // reopen begins with an empty completion queue and fresh buffers, a moment after
 // or before the machine's other threads.
 func (w *Worker) reopen() {
-	w.begin(w.cl.sim.Now())
+	w.begin(w.Clock.Now())
 	w.openPairs()
 	w.cl.queues[w.id] = w.pairs.CQ.Ref()
 	w.buffers.Reset()

@@ -328,7 +328,7 @@ func (w *Worker) askAgain(ch *channel, seq uint32, k *call) {
 	k.answered = true
 	ch.close(w)
 	next, k := ch.Begin()
-	w.cl.opened()
+	w.opened()
 	*k = was
 	ask := binary.LittleEndian.AppendUint32(make([]byte, 0, againBytes), seq)
 	k.message, k.rpc = w.framed(append(ask, rpc)), w.cl.again

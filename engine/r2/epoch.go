@@ -55,7 +55,7 @@ func (w *Worker) admits(j *job) bool {
 		k.How = ofOldEpoch
 		w.sendReply(j.ch, j.seq, j.head, k)
 	} else {
-		w.cl.lost++
+		w.mc.lost++
 	}
 	w.messages.Give(j.whole)
 	w.repost(j.slot)

@@ -54,7 +54,7 @@ func (w *Worker) readMail() {
 		w.mail = w.mail[:n]
 		if w.box != 0 {
 			core.Noted(&w.handler.Program, w.box, 8, true)
-			w.Charge(w.HW.Access(w.Number, max(w.Local, w.cl.sim.Now()), w.box, 8, host.Load))
+			w.Charge(w.HW.Access(w.Number, max(w.Local, w.Clock.Now()), w.box, 8, host.Load))
 		}
 		if m.wake != nil {
 			m.wake.endSuspend()

@@ -37,7 +37,7 @@ func (w *Worker) confirm(q *queuePair, cqe *fabric.CQE) {
 			at, cqe.Op, cqe.Status, q.ID, w.mc.id, w.thread, q.Head, q.Posted))
 	}
 	for q.Head != at+1 {
-		e := w.cl.pairs.All.At(q, q.Head)
+		e := w.pairs.All().At(q, q.Head)
 		q.Head++
 		if e.Buffer >= 0 {
 			w.buffers.Free(e.Buffer)
@@ -94,7 +94,7 @@ type List struct {
 func (g *Group) List(at Loc, atomic bool) *List {
 	c := g.co
 	c.alone("a one-sided request")
-	l := &c.w.cl.list
+	l := &c.w.mc.list
 	if l.chain.Len != 0 {
 		panic("r2: a list is open; post it first")
 	}

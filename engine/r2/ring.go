@@ -170,11 +170,21 @@ func (cl *Cluster) awaited(ch *channel) (seq uint32, open bool) {
 
 // opened counts an open request. While there are any, everybody's threads look
 // at their rings; no completion would wake them.
-func (cl *Cluster) opened() {
-	if cl.open++; cl.open == 1 && cl.cfg.Transport != Datagrams {
-		for _, w := range cl.workers {
-			w.wake()
+func (w *Worker) opened() {
+	if w.rings == nil {
+		return
+	}
+	if w.cl.open++; w.cl.open == 1 {
+		for _, other := range w.cl.workers {
+			other.wake()
 		}
+	}
+}
+
+// closed counts requests that are open no longer.
+func (w *Worker) closed(n int) {
+	if w.rings != nil {
+		w.cl.open -= n
 	}
 }
 

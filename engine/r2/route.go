@@ -27,11 +27,11 @@ func (c *Co) Route(at Loc, home bool) Route {
 // ListVia starts a chain that goes by a route of this thread.
 func (g *Group) ListVia(r Route) *List {
 	c := g.co
-	l := &c.w.cl.list
+	l := &c.w.mc.list
 	switch {
 	case l.chain.Len != 0:
 		panic("r2: a list is open; post it first")
-	case r.q != nil && c.w.cl.pairs.All.Number(r.q.ID) != r.q:
+	case r.q != nil && c.w.pairs.All().Number(r.q.ID) != r.q:
 		panic(fmt.Sprintf("r2: route by queue pair %d of another cluster", r.q.ID))
 	}
 	l.co, l.g, l.q, l.to = c, g, r.q, r.machine

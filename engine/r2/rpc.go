@@ -81,7 +81,7 @@ func (g *Group) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 		ch = w.towards(m, thread) // as above
 	}
 	seq, k := ch.Begin()
-	w.cl.opened()
+	w.opened()
 	k.group, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt, k.tries, k.deferred = g, message, rpc, c.mode.Passive, false, c.InPhase(), w.Local, 0, 0
 	k.posted, k.sent, k.granted, k.got = w.Local, 0, 0, 0
 	var r *Reply
@@ -485,7 +485,7 @@ func (w *Worker) repost(slot int) {
 
 func (w *Worker) postRecvs() error {
 	w.Charge(Time(len(w.refill)) * w.CPU.RecvRefill)
-	err := w.ud.QP.PostRecv(max(w.Local, w.cl.sim.Now()), w.refill)
+	err := w.ud.QP.PostRecv(max(w.Local, w.Clock.Now()), w.refill)
 	w.refill = w.refill[:0]
 	if err != nil {
 		return fmt.Errorf("r2: recv on machine %d thread %d: %w", w.mc.id, w.thread, err)
@@ -496,14 +496,14 @@ func (w *Worker) postRecvs() error {
 // startTick keeps a slow timer going while anything is open.
 func (w *Worker) startTick() {
 	if !w.ticking {
-		w.ticking, w.tickAt = true, max(w.Local, w.cl.sim.Now())+w.cl.cfg.ResendAfter/4
-		w.cl.sim.At(w.tickAt, w.cl.kTick, uint32(w.id))
+		w.ticking, w.tickAt = true, max(w.Local, w.Clock.Now())+w.cl.cfg.ResendAfter/4
+		w.Clock.At(w.tickAt, w.mc.kTick, uint32(w.id))
 	}
 }
 
 // tick looks for what is overdue and has the loop deal with it.
 func (w *Worker) tick() {
-	now := w.cl.sim.Now()
+	now := w.Clock.Now()
 	if !w.ticking || now != w.tickAt { // of before a crash
 		return
 	}

@@ -75,9 +75,9 @@ type Worker struct {
 
 func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 	w := &Worker{cl: cl, mc: mc, answers: beside.NewAnswers(), id: id, thread: thread, machine: mc.id, rand: cl.sim.Stream("r2.worker", uint64(id)), rtos: datagram.RTOs{Least: cl.cfg.ResendAfter}}
-	w.Init(cl.cores, mc.id, thread, cl.kWork, uint32(id), w.lookAround)
+	w.Init(cl.cores, mc.id, thread, mc.kWork, uint32(id), w.lookAround)
 	_, w.home = w.HW.Assign(thread)
-	w.pairs.Init(&cl.pairs, &w.Core, mc.id, thread, w.rand)
+	w.pairs.Init(&mc.pairs, &w.Core, mc.id, thread, w.rand)
 	w.ready.Init(cl.cfg.Coroutines + 1)
 	w.refill = make([]fabric.RecvWR, 0, min(cl.cfg.PollBatch, w.recvDepth()))
 	w.answer = make([]byte, cl.MaxReply())
@@ -101,7 +101,7 @@ func (w *Worker) sizes() registered.Sizes {
 // find it. The core's time is not in this: the program that copies is charged for copying.
 func (w *Worker) stored(a Addr, n int, inline bool) {
 	if !inline {
-		w.HW.Access(w.Number, max(w.Local, w.cl.sim.Now()), a, n, host.Store)
+		w.HW.Access(w.Number, max(w.Local, w.Clock.Now()), a, n, host.Store)
 	}
 }
 
@@ -124,7 +124,7 @@ func (w *Worker) wake() {
 		return
 	}
 	w.pairs.CQ.Disarm()
-	w.Schedule(max(w.cl.sim.Now(), w.Local))
+	w.Schedule(max(w.Clock.Now(), w.Local))
 }
 
 // event is one turn of the loop, or the continuation of one that was
@@ -165,7 +165,7 @@ func (w *Worker) event(gen uint32) {
 // fence is the sfence in front of the doorbells: drivers have one there, and it
 // waits for the non-temporal stores of this turn.
 func (w *Worker) fence() {
-	if !w.HW.Await(w.Number, true, w.cl.kWork, w.Next()) {
+	if !w.HW.Await(w.Number, true, w.mc.kWork, w.Next()) {
 		w.Gen++
 		w.Stalled = true
 		return
@@ -188,7 +188,7 @@ func (w *Worker) keep() {
 // alignPoll moves a core that span on an empty queue to the poll that sees
 // what has arrived. Part of that poll lies ahead, and is no work either.
 func (w *Worker) alignPoll() {
-	if gap := w.cl.sim.Now() - w.Local; gap > 0 {
+	if gap := w.Clock.Now() - w.Local; gap > 0 {
 		p := w.CPU.PollEmpty
 		w.Local += (gap + p - 1) / p * p
 		w.Begun = w.Local
@@ -196,8 +196,8 @@ func (w *Worker) alignPoll() {
 }
 
 func (w *Worker) poll() {
-	n := w.pairs.CQ.Poll(w.cl.polled)
-	w.batch, w.next = w.cl.polled[:n], 0
+	n := w.pairs.CQ.Poll(w.mc.polled)
+	w.batch, w.next = w.mc.polled[:n], 0
 	w.Charge(w.CPU.PollEmpty + Time(n)*w.CPU.PollCQE)
 	if !w.HW.DDIO(w.HW.CoreSocket(w.Number)) { // completions come from memory (§2.3.4.1)
 		w.Charge(Time(n) * w.CPU.MemoryLine)
@@ -255,7 +255,7 @@ func (w *Worker) rest() {
 		return
 	}
 	w.Idle = true
-	w.pairs.CQ.Arm(w.Local, w.cl.kWork, w.Next())
+	w.pairs.CQ.Arm(w.Local, w.mc.kWork, w.Next())
 	w.Gen++
 }
 
@@ -271,5 +271,5 @@ func (w *Worker) complete(cqe *fabric.CQE) {
 		w.receive(cqe)
 		return
 	}
-	w.confirm(w.cl.pairs.All.Of(cqe.ID), cqe)
+	w.confirm(w.pairs.All().Of(cqe.ID), cqe)
 }

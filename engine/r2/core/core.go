@@ -31,9 +31,7 @@ type Above interface {
 
 // System is what the cores of a cluster have in common.
 type System struct {
-	Sim      *sim.Sim
 	Explored *exploration.Exploration // nil: the run is no exploration
-	Timer    sim.Kind                 // of programs that sleep: Program.ID is its argument
 	Spoils   bool                     // scratch memory is overwritten at each wait: tests only
 
 	MaxRequest int // of scratch memory: bytes
@@ -41,42 +39,49 @@ type System struct {
 	above    Above
 	fab      *fabric.Fabric
 	machines []*Machine
-	shares   []*timeslices // cores of several threads
-	threads  []*Thread     // of Spawn
+	threads  []*Thread // of Spawn
 	files    []*LogFile
 	names    map[uint32]string // of programs, by number: only for messages
 	spoilers []func(machine int)
-
-	kThread, kTicks, kWake, kSSD sim.Kind // once there are shares
-
-	htm HTMCounts
 }
 
 // New is the system of a fabric's machines.
 func New(s *sim.Sim, f *fabric.Fabric, above Above) *System {
-	sys := &System{Sim: s, Explored: f.Exploration(), above: above, fab: f, names: map[uint32]string{}}
+	sys := &System{Explored: f.Exploration(), above: above, fab: f, names: map[uint32]string{}}
 	for m := range f.Machines() {
-		sys.machines = append(sys.machines, &Machine{id: m, hw: f.Machine(m)})
+		mc := &Machine{Clock: s.Machine(m), id: m, hw: f.Machine(m)}
+		mc.register()
+		sys.machines = append(sys.machines, mc)
 	}
 	return sys
 }
 
 // Machine is a machine's cores.
 type Machine struct {
+	Clock  *sim.Sim
+	Timer  sim.Kind // of programs that sleep: Program.ID is its argument
 	id     int
 	hw     *fabric.Machine
 	cores  []*Core       // by thread: the workers
 	onCore []*Core       // by core, nil of those without; nil with RDMA
 	shares []*timeslices // its cores of several threads
 
+	threads []*Thread // those of Spawn that are its own
+
+	kThread, kTicks, kWake, kSSD sim.Kind
+
+	htm     HTMCounts
 	scratch scratch
 }
+
+// Machine is that of a number.
+func (sys *System) Machine(m int) *Machine { return sys.machines[m] }
 
 // Core is what a thread has of its core: its local time, and the event at which it goes on. Hundreds of them take turns on the
 // host's cache, so what every turn needs comes first.
 type Core struct {
-	sys   *System
-	Local Time // the core is busy until then
+	Clock *sim.Sim // of the machine
+	Local Time     // the core is busy until then
 	Busy  Time
 
 	// Exactly one event is pending unless the thread idles; an event of an older generation is void.
@@ -93,6 +98,7 @@ type Core struct {
 	Mem     *host.Memory
 	Number  int // of the core
 
+	sys     *System
 	Begun   Time // when it last began, or saw something after polls in vain: what is before is no work
 	machine *Machine
 	region  *Region // nil: there was none yet
@@ -109,7 +115,7 @@ func (w *Core) Init(sys *System, machine, thread int, kind sim.Kind, id uint32, 
 
 func (w *Core) init(sys *System, machine, thread int, kind sim.Kind, id uint32) {
 	mc := sys.machines[machine]
-	w.sys, w.machine, w.HW, w.Mem, w.CPU, w.kind, w.id = sys, mc, mc.hw, mc.hw.Mem, mc.hw.CPU, kind, id
+	w.sys, w.Clock, w.machine, w.HW, w.Mem, w.CPU, w.kind, w.id = sys, mc.Clock, mc, mc.hw, mc.hw.Mem, mc.hw.CPU, kind, id
 	w.Number, _ = mc.hw.Assign(thread)
 }
 
@@ -123,14 +129,14 @@ func (w *Core) Charge(d Time) {
 func (w *Core) CopyCost(n int) Time { return Time((n+lineBytes-1)/lineBytes) * w.CPU.CopyLine }
 
 // booked is the work that lies beyond this instant.
-func (w *Core) booked() Time { return max(0, w.Local-max(w.sys.Sim.Now(), w.Begun)) }
+func (w *Core) booked() Time { return max(0, w.Local-max(w.Clock.Now(), w.Begun)) }
 
 // stall is how long the core has waited by now for its write-combining buffers.
 func (w *Core) stall() Time {
 	if !w.Stalled || w.timed != nil && w.timed.share.on != w.timed {
 		return 0
 	}
-	return max(0, w.sys.Sim.Now()-w.Local)
+	return max(0, w.Clock.Now()-w.Local)
 }
 
 // EndStall ends a stall, which was work of the core: it could do nothing else.
@@ -159,7 +165,7 @@ func (w *Core) Spent() Time {
 func (w *Core) Schedule(at Time) {
 	w.Idle = false
 	w.Gen++
-	w.sys.Sim.At(at, w.kind, w.id|w.Gen<<16)
+	w.Clock.At(at, w.kind, w.id|w.Gen<<16)
 }
 
 // Next is the argument that the next event will have.
@@ -174,7 +180,7 @@ func (w *Core) Off() bool { return w.timed != nil && w.timed.off() }
 // Stop ends what the thread is at, when its machine crashes.
 func (w *Core) Stop() {
 	w.Busy += w.stall() - w.booked() // which will not be done
-	w.Local = min(w.Local, w.sys.Sim.Now())
+	w.Local = min(w.Local, w.Clock.Now())
 	if w.region != nil {
 		w.region.drop()
 	}
@@ -200,7 +206,7 @@ func Bind(w *Core, id uint32, name string, rand *Rand) Program {
 
 // Start gives it a process, which runs body.
 func Start(p *Program, body func()) *sim.Proc {
-	p.proc = p.w.sys.Sim.Go(p.Name(), func(*sim.Proc) { body() })
+	p.proc = p.w.Clock.Go(p.Name(), func(*sim.Proc) { body() })
 	return p.proc
 }
 
@@ -231,7 +237,7 @@ func (p *Program) Name() string { return p.w.sys.names[p.id] }
 func (p *Program) Rand() *Rand { return &p.rand }
 
 // Now is the local time of its core.
-func (p *Program) Now() Time { return max(p.w.Local, p.w.sys.Sim.Now()) }
+func (p *Program) Now() Time { return max(p.w.Local, p.w.Clock.Now()) }
 
 // Compute charges cycles of its core.
 func (p *Program) Compute(cycles int) {

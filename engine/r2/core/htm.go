@@ -155,7 +155,7 @@ const longestBackOff = 7
 // and its stores are made at the end of that.
 func (t *Region) try(l *HTMLock, body func(t *Region)) {
 	p, w := t.p, t.p.w
-	counts := &w.sys.htm
+	counts := &w.machine.htm
 	for {
 		w.Charge(w.CPU.HTMBegin)
 		p.sync()
@@ -223,11 +223,11 @@ func (t *Region) stop(at Time) {
 func (t *Region) touched(by host.Intruder) {
 	w := t.p.w
 	if t.state != live {
-		panic(fmt.Sprintf("r2: %s at %d ps: the body of a region accesses memory past the Region", t.p.Name(), w.sys.Sim.Now()))
+		panic(fmt.Sprintf("r2: %s at %d ps: the body of a region accesses memory past the Region", t.p.Name(), w.Clock.Now()))
 	}
 	t.state, t.by = hit, by
 	t.s.End()
-	if left := w.Local - w.sys.Sim.Now(); left > 0 {
+	if left := w.Local - w.Clock.Now(); left > 0 {
 		w.Charge(-left)
 		w.Schedule(w.Local)
 	}
@@ -235,7 +235,7 @@ func (t *Region) touched(by host.Intruder) {
 
 // fallBack runs the body under the lock.
 func (t *Region) fallBack(l *HTMLock, body func(t *Region)) {
-	p, counts := t.p, &t.p.w.sys.htm
+	p, counts := t.p, &t.p.w.machine.htm
 	for p.LocalCAS(l.Addr, 0, uint64(p.id)+1) != 0 {
 		p.awaitFree(l)
 	}
@@ -362,4 +362,21 @@ func (p *Program) ChargeRegion(cycles int) {
 }
 
 // HTMCounts are totals of all regions since time 0.
-func (sys *System) HTMCounts() HTMCounts { return sys.htm }
+func (sys *System) HTMCounts() (all HTMCounts) {
+	for _, mc := range sys.machines {
+		all.add(&mc.htm)
+	}
+	return all
+}
+
+func (c *HTMCounts) add(o *HTMCounts) {
+	c.Regions += o.Regions
+	c.Commits += o.Commits
+	c.DMA += o.DMA
+	c.Core += o.Core
+	c.Capacity += o.Capacity
+	c.Switch += o.Switch
+	c.Explicit += o.Explicit
+	c.LockTaken += o.LockTaken
+	c.Fallbacks += o.Fallbacks
+}

@@ -13,7 +13,7 @@ func Sync(p *Program) { p.sync() }
 // RNIC's accesses in their true order.
 func (p *Program) sync() {
 	w := p.w
-	if w.Local <= w.sys.Sim.Now() {
+	if w.Local <= w.Clock.Now() {
 		return
 	}
 	if t := w.region; t != nil && t.state == inBody {
@@ -145,7 +145,7 @@ func (p *Program) LocalFAA(a Addr, delta uint64) (prev uint64) {
 func (p *Program) locked(a Addr) {
 	p.noted(a, 8, true)
 	w := p.w
-	d := w.HW.Atomic(w.Number, max(w.Local, w.sys.Sim.Now()), a)
+	d := w.HW.Atomic(w.Number, max(w.Local, w.Clock.Now()), a)
 	if !p.flat {
 		w.Charge(d)
 	}
@@ -180,7 +180,7 @@ func (p *Program) TouchDMA(a Addr, n int) { p.w.TouchDMA(a, n) }
 // TouchDMA is that of whatever runs on the core.
 func (w *Core) TouchDMA(a Addr, n int) {
 	if !w.HW.DDIO(w.HW.CoreSocket(w.Number)) {
-		w.Charge(w.HW.Access(w.Number, max(w.Local, w.sys.Sim.Now()), a, n, host.Load))
+		w.Charge(w.HW.Access(w.Number, max(w.Local, w.Clock.Now()), a, n, host.Load))
 	}
 }
 
@@ -191,7 +191,7 @@ func (p *Program) TouchAll(at []Addr, n int) {
 	for _, a := range at {
 		p.noted(a, n, true)
 	}
-	d := w.HW.Gather(w.Number, max(w.Local, w.sys.Sim.Now()), at, n)
+	d := w.HW.Gather(w.Number, max(w.Local, w.Clock.Now()), at, n)
 	if !p.flat {
 		w.Charge(d)
 	}
@@ -217,7 +217,7 @@ func (p *Program) stored(a Addr, n int) {
 // access charges an access of any kind.
 func (p *Program) access(a Addr, n int, k host.Kind) {
 	w := p.w
-	d := w.HW.Access(w.Number, max(w.Local, w.sys.Sim.Now()), a, n, k)
+	d := w.HW.Access(w.Number, max(w.Local, w.Clock.Now()), a, n, k)
 	if !p.flat {
 		w.Charge(d)
 	}

@@ -13,10 +13,9 @@ import (
 // A thread leaves the core between two events. What its last one has booked beyond that instant
 // is kept and lies ahead of it when it comes back: its effects are early by that, once in a slice.
 type timeslices struct {
-	sys     *System
 	cost    *profile.SchedulerCosts
 	machine *Machine
-	id      uint32 // in the cluster
+	id      uint32 // on its machine
 	core    int
 	list    []*Thread // the worker's first, if there is one
 	on      *Thread   // has the core; nil: none
@@ -96,7 +95,7 @@ func (t *Thread) come(now Time) {
 
 // account adds what the running thread has had since the last call.
 func (s *timeslices) account() {
-	now := s.sys.Sim.Now()
+	now := s.machine.Clock.Now()
 	if s.on == nil {
 		s.since = now
 		return
@@ -129,7 +128,7 @@ func (s *timeslices) running() (n Time) {
 
 // switchTo has a thread run, in place of the one that did.
 func (s *timeslices) switchTo(t *Thread) {
-	now := s.sys.Sim.Now()
+	now := s.machine.Clock.Now()
 	if s.on != nil {
 		s.on.leave(now)
 	}
@@ -170,7 +169,8 @@ func (s *timeslices) tickOn() {
 	}
 	s.ticking = true
 	s.gen++
-	s.sys.Sim.At((s.sys.Sim.Now()/s.cost.Tick+1)*s.cost.Tick, s.sys.kTicks, s.id|uint32(s.gen)<<16)
+	clock := s.machine.Clock
+	clock.At((clock.Now()/s.cost.Tick+1)*s.cost.Tick, s.machine.kTicks, s.id|uint32(s.gen)<<16)
 }
 
 // tick ends the slice of a thread that had its share of the latency, or that is ahead of the
@@ -186,24 +186,26 @@ func (s *timeslices) tick(gen uint16) {
 		return
 	}
 	slice := max(s.cost.Latency/n, s.cost.MinGranularity)
-	ran, next := s.sys.Sim.Now()-s.began, s.first(s.on)
+	ran, next := s.machine.Clock.Now()-s.began, s.first(s.on)
 	switch over := ran > slice || ran >= s.cost.MinGranularity && s.on.vruntime-next.vruntime > slice; {
 	case over && next.vruntime <= s.on.vruntime:
 		s.switchTo(next)
 	case over:
-		s.began = s.sys.Sim.Now()
+		s.began = s.machine.Clock.Now()
 	}
 	s.tickOn()
 }
 
+// register makes the kinds of a machine's shared threads.
+func (mc *Machine) register() {
+	mc.kThread = mc.Clock.Register("r2.thread", func(a uint32) { mc.threads[a&0xffff].event(a >> 16) })
+	mc.kTicks = mc.Clock.Register("r2.tick.shared", func(a uint32) { mc.shares[a&0xffff].tick(uint16(a >> 16)) })
+	mc.kSSD = mc.Clock.Register("r2.ssd", func(a uint32) { mc.threads[a&0xffff].complete(uint16(a >> 16)) })
+	mc.kWake = mc.Clock.Register("r2.wake", func(a uint32) { mc.threads[a].wake() })
+}
+
 // shareOf is the share of a thread's core, made if it has none.
 func (sys *System) shareOf(m, core int) *timeslices {
-	if sys.shares == nil { // not before: event kinds are part of every run's digest
-		sys.kThread = sys.Sim.Register("r2.thread", func(a uint32) { sys.threads[a&0xffff].event(a >> 16) })
-		sys.kTicks = sys.Sim.Register("r2.tick.shared", func(a uint32) { sys.shares[a&0xffff].tick(uint16(a >> 16)) })
-		sys.kSSD = sys.Sim.Register("r2.ssd", func(a uint32) { sys.threads[a&0xffff].complete(uint16(a >> 16)) })
-		sys.kWake = sys.Sim.Register("r2.wake", func(a uint32) { sys.threads[a].wake() })
-	}
 	mc := sys.machines[m]
 	place, _ := mc.hw.Assign(core)
 	for _, s := range mc.shares {
@@ -211,8 +213,7 @@ func (sys *System) shareOf(m, core int) *timeslices {
 			return s
 		}
 	}
-	s := &timeslices{sys: sys, machine: mc, id: uint32(len(sys.shares)), core: place, cost: sys.fab.Scheduler()}
-	sys.shares = append(sys.shares, s)
+	s := &timeslices{machine: mc, id: uint32(len(mc.shares)), core: place, cost: sys.fab.Scheduler()}
 	mc.shares = append(mc.shares, s)
 	if core < len(mc.cores) {
 		w := mc.cores[core]
@@ -230,7 +231,7 @@ func (s *timeslices) start() {
 	}
 	s.list[0].state = ready
 	if s.on == nil {
-		s.on, s.began, s.since = s.list[0], s.sys.Sim.Now(), s.sys.Sim.Now()
+		s.on, s.began, s.since = s.list[0], s.machine.Clock.Now(), s.machine.Clock.Now()
 	}
 	s.tickOn()
 }

@@ -8,7 +8,7 @@ func (mc *Machine) interrupted(core int, d Time) (wanted bool) {
 	if w == nil || w.Stalled { // one that waits for its buffers does so meanwhile
 		return w != nil
 	}
-	if now := w.sys.Sim.Now(); w.Local < now { // it polls in vain, and begins a poll behind the interrupt
+	if now := w.Clock.Now(); w.Local < now { // it polls in vain, and begins a poll behind the interrupt
 		w.Local, w.Begun = now, now
 	}
 	w.Charge(d)
@@ -36,7 +36,7 @@ func (w *Core) Postponed() bool {
 		return false
 	}
 	w.putOff = false
-	if w.Local <= w.sys.Sim.Now() {
+	if w.Local <= w.Clock.Now() {
 		return false
 	}
 	w.Schedule(w.Local)

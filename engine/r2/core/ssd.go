@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/sim"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 //
 // The simulator keeps the newest bytes only, see Most: offsets go on for ever.
 type LogFile struct {
-	sys     *System
+	clock   *sim.Sim
 	machine int
 	disk    *host.SSD
 	name    string
@@ -45,7 +46,7 @@ func (sys *System) LogFile(m int, name string) *LogFile {
 			return f
 		}
 	}
-	f := &LogFile{sys: sys, machine: m, disk: sys.Disk(m, "log "+name), name: name, Most: logKept}
+	f := &LogFile{clock: sys.machines[m].Clock, machine: m, disk: sys.Disk(m, "log "+name), name: name, Most: logKept}
 	sys.files = append(sys.files, f)
 	return f
 }
@@ -86,7 +87,7 @@ func (f *LogFile) Trim(to int64) {
 // retireWrites takes note of writes that are complete.
 func (f *LogFile) retireWrites() {
 	n := 0
-	for n < len(f.writes) && f.writes[n].done <= f.sys.Sim.Now() {
+	for n < len(f.writes) && f.writes[n].done <= f.clock.Now() {
 		f.durable = max(f.durable, f.writes[n].to)
 		n++
 	}
@@ -115,7 +116,7 @@ func (f *LogFile) append(b []byte) {
 		f.Trim(f.end - f.Most)
 	}
 	if f.end-f.kept > f.Most {
-		f.sys.Sim.Fail(fmt.Errorf("r2: log %s of machine %d has %d bytes that are not durable: its logger does not keep up", f.name, f.machine, f.end-f.durable))
+		f.clock.Fail(fmt.Errorf("r2: log %s of machine %d has %d bytes that are not durable: its logger does not keep up", f.name, f.machine, f.end-f.durable))
 	}
 }
 
@@ -142,7 +143,7 @@ func (f *LogFile) read(from int64, b []byte) int {
 
 // crash leaves what the disk has.
 func (f *LogFile) crash() {
-	now := f.sys.Sim.Now()
+	now := f.clock.Now()
 	f.retireWrites()
 	for _, w := range f.writes {
 		if now >= w.over {
@@ -192,7 +193,7 @@ func (p *Program) Sync(f *LogFile) (durable int64) {
 	p.w.Charge(f.disk.Call + p.w.CopyCost(n))
 	p.sync()
 	from, to := f.asked, f.end // more may have been appended
-	begin, over, done := f.disk.Write(p.w.sys.Sim.Now(), f.disk.Blocks(from, int(to-from)))
+	begin, over, done := f.disk.Write(p.w.Clock.Now(), f.disk.Blocks(from, int(to-from)))
 	f.retireWrites()
 	f.writes = append(f.writes, logWrite{from, to, begin, over, done})
 	f.asked = to
@@ -211,7 +212,7 @@ func (p *Program) ReadLog(f *LogFile, from int64, b []byte) int {
 	n := int(min(int64(len(b)), last-from))
 	p.w.Charge(f.disk.Call + p.w.CopyCost(n))
 	p.sync()
-	now := p.w.sys.Sim.Now()
+	now := p.w.Clock.Now()
 	done := f.disk.Read(now, f.disk.Blocks(from, n))
 	if t := ThreadOf(p); t != nil {
 		t.WaitForDisk(done)
@@ -233,8 +234,7 @@ func Logger(p *Program, what string) *Thread {
 // WaitForDisk blocks until a request is complete.
 func (t *Thread) WaitForDisk(done Time) {
 	t.requests++
-	sys := t.share.sys
-	sys.Sim.At(done, sys.kSSD, t.w.id|uint32(t.requests)<<16)
+	t.w.Clock.At(done, t.share.machine.kSSD, t.w.id|uint32(t.requests)<<16)
 	t.wait(writing)
 }
 

@@ -8,7 +8,7 @@ import (
 
 // A log whose bytes are durable in time takes no more of the host's memory than the bytes that it keeps.
 func TestLogMemory(t *testing.T) {
-	f := &LogFile{sys: &System{Sim: sim.New(sim.Options{Seed: 1})}, Most: 300_000}
+	f := &LogFile{clock: sim.New(sim.Options{Seed: 1}), Most: 300_000}
 	for range 1000 {
 		f.append(make([]byte, 5000))
 		f.durable = f.end

@@ -9,7 +9,7 @@ type Hooks interface {
 }
 
 // Spawn makes a shared thread: one on the core of a machine's worker thread number core, which has that core in slices with it from
-// then on. Where there is no such worker the core is the shared threads' alone. w becomes its core, and id its number.
+// then on. Where there is no such worker the core is the shared threads' alone. w becomes its core, and id is the number of the thread in the cluster.
 func (sys *System) Spawn(w *Core, machine, core int, name string) (t *Thread, id uint32) {
 	hw := sys.fab.Machine(machine)
 	switch {
@@ -17,16 +17,17 @@ func (sys *System) Spawn(w *Core, machine, core int, name string) (t *Thread, id
 		panic(fmt.Sprintf("r2: thread %s: profile %s has no scheduler", name, sys.fab.Profile().Name))
 	case core < 0 || core >= hw.Cores():
 		panic(fmt.Sprintf("r2: thread %s on core %d of machine %d, which has %d", name, core, machine, hw.Cores()))
-	case len(sys.threads) == 1<<16-1:
+	case len(sys.machines[machine].threads) == 1<<16-1:
 		panic("r2: too many threads share cores")
 	}
 	s := sys.shareOf(machine, core)
-	w.init(sys, machine, core, sys.kThread, uint32(len(sys.threads)))
+	mc := s.machine
+	w.init(sys, machine, core, mc.kThread, uint32(len(mc.threads)))
 	t = &Thread{share: s, w: w, state: fresh}
 	w.timed = t
 	s.list = append(s.list, t)
-	sys.threads = append(sys.threads, t)
-	return t, w.id
+	mc.threads, sys.threads = append(mc.threads, t), append(sys.threads, t)
+	return t, uint32(len(sys.threads) - 1)
 }
 
 // Runs gives the thread its program. Its body ends with End.
@@ -50,7 +51,7 @@ func (t *Thread) End() {
 func (t *Thread) stop() {
 	w := t.w
 	w.Busy -= w.booked()
-	w.Local = min(w.Local, w.sys.Sim.Now())
+	w.Local = min(w.Local, w.Clock.Now())
 	t.hooks.Stop()
 	w.Gen++
 	w.Current = nil
@@ -80,8 +81,8 @@ func (t *Thread) wake() {
 }
 
 func (t *Thread) wakeAtOnce() {
-	sys := t.share.sys
-	sys.Sim.At(sys.Sim.Now(), sys.kWake, t.w.id)
+	clock := t.w.Clock
+	clock.At(clock.Now(), t.share.machine.kWake, t.w.id)
 }
 
 // finish makes it ready when what it waited for in a state is over.
@@ -142,25 +143,24 @@ func (sys *System) Wake(p *Program) {
 // WakeBy is Wake by a system call of a program of the same machine, at its core's local time.
 func (t *Thread) WakeBy(p *Program) {
 	p.w.Charge(t.share.cost.Wake)
-	sys, at := p.w.sys, p.Now()
-	if x := sys.Explored; x != nil {
+	at := p.Now()
+	if x := p.w.sys.Explored; x != nil {
 		at = x.Hold(at)
 	}
-	sys.Sim.At(at, sys.kWake, t.w.id)
+	t.w.Clock.At(at, t.share.machine.kWake, t.w.id)
 }
 
 // Sleep blocks the thread for d.
 func (t *Thread) Sleep(d Time) {
 	t.p.sync()
-	sys := t.share.sys
-	t.wakeAt = sys.Sim.Now() + d
-	sys.Sim.At(t.wakeAt, sys.Timer, t.p.id)
+	t.wakeAt = t.w.Clock.Now() + d
+	t.w.Clock.At(t.wakeAt, t.share.machine.Timer, t.p.id)
 	t.wait(asleep)
 }
 
 // Expire ends a sleep; a timer of before a crash finds another one, or none.
 func (t *Thread) Expire() {
-	if t.wakeAt == t.share.sys.Sim.Now() {
+	if t.wakeAt == t.w.Clock.Now() {
 		t.finish(asleep)
 	}
 }

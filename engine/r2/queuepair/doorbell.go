@@ -63,7 +63,7 @@ func (s *Set) ring(q *sendq.Pair, each bool) {
 		}
 		s.doorbell(q)
 		if err := q.QP.PostSend(s.core.Local, p.WRs[:n]); err != nil {
-			s.sys.Sim.Fail(fmt.Errorf("r2: post on machine %d thread %d: %w", s.machine, s.thread, err))
+			s.core.Clock.Fail(fmt.Errorf("r2: post on machine %d thread %d: %w", s.machine, s.thread, err))
 			return
 		}
 		q.Posted += uint32(n)
@@ -86,11 +86,11 @@ func (s *Set) doorbell(q *sendq.Pair) {
 		c.Charge(c.CPU.MMIO)
 		return
 	}
-	x := s.sys.Contexts[s.machine][s.home]
+	x := s.sys.Contexts[s.home]
 	if q.Buffer == 0 {
 		q.Buffer = x.AllocBuffer()
 	}
-	at := max(c.Local, s.sys.Sim.Now())
+	at := max(c.Local, c.Clock.Now())
 	c.Charge(x.Ring(q.Buffer, c.Number, at, c.CPU.MMIO) - c.Local)
 }
 
@@ -99,7 +99,7 @@ func (s *Set) doorbell(q *sendq.Pair) {
 // next queue pair's.
 func (s *Set) Retire(q *sendq.Pair) (marked bool) {
 	if s.sys.Contexts != nil {
-		s.sys.Contexts[s.machine][s.home].FreeBuffer(q.Buffer)
+		s.sys.Contexts[s.home].FreeBuffer(q.Buffer)
 	}
 	if q.Head == q.Tail {
 		return false

@@ -11,28 +11,23 @@ import (
 	"drtmx/engine/sim"
 )
 
-// System is what the queue pairs of a cluster have in common.
+// System is what the queue pairs of a machine's threads have in common.
 type System struct {
-	Sim        *sim.Sim
 	Fab        *fabric.Fabric
 	All        sendq.Pairs
-	RDMA       bool                // false: the NICs have none, and sets no RC queue pair
-	PerMachine int                 // RC queue pairs of a thread to a machine
-	Depth      int                 // of their send queues
-	Random     bool                // of several to a machine a request takes a random one, not the next
-	Contexts   [][]*fabric.Context // by machine and RNIC; nil: every thread has its own
+	RDMA       bool              // false: the NICs have none, and sets no RC queue pair
+	PerMachine int               // RC queue pairs of a thread to a machine
+	Depth      int               // of their send queues
+	Random     bool              // of several to a machine a request takes a random one, not the next
+	Contexts   []*fabric.Context // by RNIC; nil: every thread has its own
 }
 
-// OpenContexts is what the program of a machine does with the drivers when it starts, where threads share contexts.
-func (sys *System) OpenContexts(machine int) {
-	if sys.Contexts == nil {
-		sys.Contexts = make([][]*fabric.Context, sys.Fab.Machines())
+// OpenContexts is what the program of the machine does with the drivers when it starts, where threads share contexts.
+func (sys *System) OpenContexts() {
+	sys.Contexts = sys.Contexts[:0]
+	for _, n := range sys.Fab.Machine(sys.All.Machine).NICs {
+		sys.Contexts = append(sys.Contexts, n.OpenContext())
 	}
-	list := sys.Contexts[machine][:0]
-	for _, n := range sys.Fab.Machine(machine).NICs {
-		list = append(list, n.OpenContext())
-	}
-	sys.Contexts[machine] = list
 }
 
 // Set are a thread's queue pairs. Hundreds of threads take turns on the host's cache, so what every turn needs comes first.
@@ -75,6 +70,9 @@ func (s *Set) Open(others int) {
 // NIC is the RNIC that the thread posts to.
 func (s *Set) NIC() *fabric.NIC { return s.core.HW.NICs[s.home] }
 
+// All are the queue pairs of the machine's threads.
+func (s *Set) All() *sendq.Pairs { return &s.sys.All }
+
 // Len is the number of RC queue pairs to all machines, without those to other RNICs.
 func (s *Set) Len() int { return len(s.rc) }
 
@@ -108,7 +106,7 @@ func (s *Set) Connect(machine int, peer *Set) error {
 	}
 	s.joined(machine, q)
 	if peer != nil {
-		peer.joined(s.machine, s.sys.All.Add(far, s.sys.Depth))
+		peer.joined(s.machine, peer.sys.All.Add(far, peer.sys.Depth))
 	}
 	return fabric.Connect(mine, far)
 }

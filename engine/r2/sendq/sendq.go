@@ -55,17 +55,21 @@ type Pending struct {
 	segments []fabric.Segment // of their gather lists
 }
 
-// Pairs are the queue pairs of a cluster, by id.
+// Pairs are the queue pairs of a machine's threads, by id.
 type Pairs struct {
-	blocks []*[pairBlock]Pair
-	n      int
-	rings  rings
-	spare  []*Pending // empty
+	Machine int
+	blocks  []*[pairBlock]Pair
+	n       int
+	rings   rings
+	spare   []*Pending // empty
 }
 
 // pairBlock queue pairs are allocated at a time; they never move. The runtime puts smaller
 // blocks off the host's lines by a word.
 const pairBlock = 512
+
+// machineShift is where an id has the machine.
+const machineShift = 20
 
 // Add is a new one.
 func (s *Pairs) Add(qp *fabric.QP, depth int) *Pair {
@@ -73,7 +77,7 @@ func (s *Pairs) Add(qp *fabric.QP, depth int) *Pair {
 		s.blocks = append(s.blocks, new([pairBlock]Pair))
 	}
 	q := &s.blocks[s.n/pairBlock][s.n%pairBlock]
-	*q = Pair{QP: qp, ID: uint32(s.n), Depth: uint16(depth)}
+	*q = Pair{QP: qp, ID: uint32(s.Machine)<<machineShift | uint32(s.n), Depth: uint16(depth)}
 	s.n++
 	return q
 }
@@ -82,7 +86,10 @@ func (s *Pairs) Add(qp *fabric.QP, depth int) *Pair {
 func (s *Pairs) Of(id uint64) *Pair { return s.Number(uint32(id >> pairShift)) }
 
 // Number is the queue pair of an id of its own.
-func (s *Pairs) Number(n uint32) *Pair { return &s.blocks[n/pairBlock][n%pairBlock] }
+func (s *Pairs) Number(id uint32) *Pair {
+	n := id & (1<<machineShift - 1)
+	return &s.blocks[n/pairBlock][n%pairBlock]
+}
 
 // Waiter is the number of the coroutine that waits for a work request; false: none waits, or the id is a
 // RECV's.
