@@ -18,17 +18,15 @@ import (
 	"drtmx/engine/sim"
 )
 
-// Time is virtual time in picoseconds.
-type Time = sim.Time
+// What comes from below: virtual time in picoseconds, seeded streams of random numbers, and addresses in one machine's memory.
+type (
+	Time = sim.Time
+	Rand = sim.Rand
+	Addr = space.Addr
+)
 
 // Nanosecond is one of Time.
 const Nanosecond = sim.Nanosecond
-
-// Rand is a seeded stream of random numbers.
-type Rand = sim.Rand
-
-// Addr is an address in one machine's memory.
-type Addr = space.Addr
 
 // Loc says where remote bytes are.
 type Loc struct {
@@ -245,7 +243,6 @@ func (cl *Cluster) SetSingleReplies(on bool) { cl.single = on }
 // rpc is the RPC of an id.
 func (cl *Cluster) rpc(id uint8) *registry.RPC[Handler, Peer] { return registry.Of(&cl.rpcs, id) }
 
-// worker is a worker thread, for what needs one.
 func (cl *Cluster) worker(m, thread int) *Worker {
 	if n := cl.Threads(m); thread >= n {
 		panic(fmt.Sprintf("r2: thread %d of machine %d, which has %d", thread, m, n))
