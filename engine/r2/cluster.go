@@ -128,11 +128,6 @@ type machine struct {
 	lost   uint64       // see Lost
 }
 
-// pairsTo is how many RC queue pairs a thread has to each machine.
-func (cl *Cluster) pairsTo() int {
-	return (cl.cfg.EmulatedNodes + cl.fab.Machines() - 1) / cl.fab.Machines()
-}
-
 // register makes the kinds of a machine's events.
 func (cl *Cluster) register(mc *machine) {
 	mc.kWork = mc.clock.Register("r2.work", func(a uint32) { cl.workers[a&0xffff].event(a >> 16) })
@@ -156,7 +151,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	cl.cores.MaxRequest = cl.MaxPayload()
 	for m := range f.Machines() {
 		mc := &machine{id: m, clock: s.Machine(m), cores: cl.cores.Machine(m), mem: f.Machine(m).Mem, epoch: membership.First, polled: make([]fabric.CQE, c.PollBatch)}
-		mc.pairs = queuepair.System{Fab: f, All: sendq.Pairs{Machine: m}, RDMA: cl.tcp == nil, PerMachine: cl.pairsTo(), Depth: c.SendDepth, Random: c.RandomQP}
+		mc.pairs = queuepair.System{Fab: f, All: sendq.Pairs{Machine: m}, RDMA: cl.tcp == nil, PerMachine: c.PairsTo(f.Machines()), Depth: c.SendDepth, Random: c.RandomQP}
 		cl.register(mc)
 		if c.SharedContext {
 			mc.pairs.OpenContexts()

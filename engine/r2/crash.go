@@ -80,7 +80,7 @@ func (cl *Cluster) Restart(m int) (up Time, err error) {
 	}
 	cl.restarts = true
 	mc.state, mc.tries = starting, 0
-	pairs := cl.pairsTo()
+	pairs := cl.cfg.PairsTo(len(cl.machines))
 	if len(mc.workers) > 0 {
 		pairs *= len(cl.machines)
 	}

@@ -180,3 +180,6 @@ func (c *Config) checkThreads(f *fabric.Fabric) error {
 	}
 	return nil
 }
+
+// PairsTo is how many RC queue pairs a thread has to each of so many machines.
+func (c *Config) PairsTo(machines int) int { return (c.EmulatedNodes + machines - 1) / machines }
