@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/knob"
 	"drtmx/engine/membership"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/timestamp"
 )
@@ -16,10 +17,10 @@ type client struct {
 	clients  []int // machines that run transactions
 	name     string
 	opt      options
-	requests []*request // by coroutine
-	fetchers []*fetcher // by machine, nil where no transactions run
-	low      []low      // by machine
-	reserved bool       // threads are, for fetching
+	requests owned.Each[map[uint32]*request] // by machine and coroutine
+	fetchers []*fetcher                      // by machine, nil where no transactions run
+	low      []low                           // by machine
+	reserved bool                            // threads are, for fetching
 
 	// fetch asks the oracle for the point, and for the number that was given out last where there is one.
 	fetch func(c *r2.Co, p *timestamp.Point) (newest uint64, err error)
@@ -51,6 +52,7 @@ func (o *client) open(words int, fetch func(c *r2.Co, p *timestamp.Point) (uint6
 	cl := o.env.Cluster
 	o.fetch, o.opt = fetch, optionsOf(o.env.Options().Values)
 	o.low = make([]low, cl.Machines())
+	o.requests = owned.New(cl.Machines(), func(int) map[uint32]*request { return map[uint32]*request{} })
 	o.fetchers = make([]*fetcher, cl.Machines())
 	for _, m := range o.clients {
 		f, err := newFetcher(o, m, words)
@@ -97,13 +99,13 @@ func (o *client) forget() {
 
 // request is the one of a coroutine, which asks for one thing at a time.
 func (o *client) request(c *r2.Co) *request {
-	for int(c.ID()) >= len(o.requests) {
-		o.requests = append(o.requests, nil)
+	own := *o.requests.Of(c.Machine())
+	r := own[c.ID()]
+	if r == nil {
+		r = new(request)
+		own[c.ID()] = r
 	}
-	if o.requests[c.ID()] == nil {
-		o.requests[c.ID()] = new(request)
-	}
-	return o.requests[c.ID()]
+	return r
 }
 
 // begin is where a snapshot of a session that begins now reads. It asks the fetch thread, where there is one, unless it has to be strict.

@@ -49,7 +49,7 @@ func (x *client) change(op operation, key uint64, value []byte) (bool, error) {
 		}
 		number = l.number
 	} else {
-		p.stats.Lookups++
+		x.stats(p).Lookups++
 		x.numbers(p, i, m, first, 1)
 	}
 	for hop := 0; ; hop++ {
@@ -67,7 +67,7 @@ func (x *client) change(op operation, key uint64, value []byte) (bool, error) {
 			return false, errors.Join(x.missingLink(p, key), x.c.Wait())
 		}
 		// The leaf has got a synonym since the model was trained.
-		p.stats.Synonyms++
+		x.stats(p).Synonyms++
 		number = l.n.link()
 		x.unlock(p, l)
 		if hop > 0 {
@@ -103,12 +103,12 @@ func (x *client) lock(p *part, number uint32) (*leaf, error) {
 		l := &x.leaves[0]
 		l.buf = list.Read(loc, x.s.layout.bytes())
 		list.Post()
-		p.stats.Leaves++
+		x.stats(p).Leaves++
 		if err := x.c.Wait(); err != nil {
 			return nil, err
 		}
 		if binary.LittleEndian.Uint64(was.B) != 0 {
-			p.stats.Waits++
+			x.stats(p).Waits++
 			x.c.Sleep(r2.Time(x.c.Rand().Uint64n(pause)))
 			pause = min(2*pause, lastPause)
 			continue
@@ -184,7 +184,7 @@ func (x *client) split(p *part, segment int, l *leaf, key uint64, value []byte) 
 	i, _ := into.find(lay, key)
 	into.insert(lay, i, key, value)
 	x.c.Compute(shiftCycles)
-	p.stats.Splits++
+	x.stats(p).Splits++
 	if x.s.opt.planted.linkFirst {
 		x.s.layout.encode(x.image, l.n, l.version+1)
 		x.c.Write(p.leafLoc(l.number), x.image)

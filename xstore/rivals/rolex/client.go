@@ -46,6 +46,9 @@ const (
 	maxHops = 1 << 20
 )
 
+// stats are those of clients of the machine at a memory node.
+func (x *client) stats(p *part) *Stats { return p.stats.Of(x.c.Machine()) }
+
 // segmentOf is the segment that a key belongs to: the top model's guess, from which the client searches in widening steps.
 func (x *client) segmentOf(p *part, key uint64) int {
 	k := &x.cache.parts[p.machine]
@@ -136,7 +139,7 @@ func (x *client) read(p *part) error {
 		for i := range x.leaves {
 			if l := &x.leaves[i]; !l.whole {
 				l.buf = x.c.Read(p.leafLoc(l.number), x.s.layout.bytes())
-				p.stats.Leaves++
+				x.stats(p).Leaves++
 			}
 		}
 		if err := x.c.Wait(); err != nil {
@@ -159,7 +162,7 @@ func (x *client) read(p *part) error {
 func (x *client) decode(p *part, l *leaf) {
 	x.c.TouchDMA(l.buf.Addr, len(l.buf.B))
 	if l.n, l.version, l.whole = x.s.layout.decode(l.buf.B); !l.whole {
-		p.stats.Torn++
+		x.stats(p).Torn++
 	}
 }
 
@@ -185,7 +188,7 @@ func (x *client) findIn(p *part, i int, m *segment, key uint64) (*leaf, error) {
 
 // fetch READs the leaves of a model from one to another.
 func (x *client) fetch(p *part, i int, m *segment, first, last int) error {
-	p.stats.Lookups++
+	x.stats(p).Lookups++
 	x.numbers(p, i, m, first, last-first+1)
 	x.leaves = x.leaves[:0]
 	for at := first; at <= last; at++ {
@@ -231,7 +234,7 @@ func (x *client) synonym(p *part, i int, from *leaf, look bool) (l leaf, err err
 	if number == noLeaf {
 		return l, x.missingLink(p, from.n.high())
 	}
-	p.stats.Synonyms++
+	x.stats(p).Synonyms++
 	var word r2.Buf
 	if look {
 		word = x.c.Read(p.entryLoc(i, atCurrent), 8)
@@ -271,7 +274,7 @@ func (x *client) refresh(p *part, i int, word uint64) error {
 	if err := x.c.Wait(); err != nil {
 		return err
 	}
-	p.stats.Fetched++
+	x.stats(p).Fetched++
 	x.c.TouchDMA(buf.Addr, len(buf.B))
 	got, ok := getSegment(buf.B, version)
 	if !ok {

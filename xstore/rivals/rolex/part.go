@@ -3,8 +3,10 @@ package rolex
 import (
 	"encoding/binary"
 	"fmt"
+	"sync/atomic"
 
 	"drtmx/engine/fabric/host"
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/xstore/model"
@@ -46,12 +48,12 @@ type part struct {
 	lines     uint64 // of these
 	rkeys     struct{ leaves, directory, heads, published uint32 }
 
-	top     model.Top  // leads to a key's segment
-	initial []*segment // trained when first used
+	top     model.Top                 // leads to a key's segment
+	initial []atomic.Pointer[segment] // trained when first used, by whichever machine
 	// modelRoom is the distance of two models in the memory of a client: what they take in the mean.
 	modelRoom int
-	stats     Stats
-	scratch   node // of the thread that makes initial leaves
+	stats     owned.Each[Stats] // of a machine's clients
+	scratch   node              // of the thread that makes initial leaves
 }
 
 // Stats counts what clients did to a memory node's keys since the start.
@@ -78,7 +80,8 @@ func (s *Store) newPart(m int) (*part, error) {
 	leaves := max((n+fill-1)/fill, 1)
 	p.each = fill * uint64(o.SegmentLeaves)
 	p.segments = int((leaves + uint64(o.SegmentLeaves) - 1) / uint64(o.SegmentLeaves))
-	p.initial = make([]*segment, p.segments)
+	p.initial = make([]atomic.Pointer[segment], p.segments)
+	p.stats = owned.New[Stats](s.cl.Machines(), nil)
 	p.scratch = make(node, s.layout.block.Data())
 	// Splits are at most one of each initial leaf before it has half a leaf's room, and one for each half leaf of new keys.
 	half := uint64(o.Slots / 2)
@@ -187,16 +190,18 @@ func (p *part) highest(i int) uint64 {
 
 // atStart is the model of a segment's initial leaves, which every client begins with.
 func (p *part) atStart(i int) *segment {
-	if p.initial[i] == nil {
+	x := p.initial[i].Load()
+	if x == nil {
 		first := uint64(i) * uint64(p.s.opt.SegmentLeaves)
 		lows := make(fences, min(uint64(p.s.opt.SegmentLeaves), p.leavesAtStart()-first))
 		for g := range lows {
 			lows[g] = p.lowOf(first + uint64(g))
 		}
-		p.initial[i] = p.s.trained(lows, p.highest(i))
-		p.initial[i].first = uint32(first)
+		x = p.s.trained(lows, p.highest(i))
+		x.first = uint32(first)
+		p.initial[i].Store(x)
 	}
-	return p.initial[i]
+	return x
 }
 
 func (p *part) leafLoc(i uint32) r2.Loc {

@@ -67,7 +67,9 @@ func (s *Store) Warm() error { return nil }
 // Stats are those of all memory nodes.
 func (s *Store) Stats() (sum Stats) {
 	for _, p := range s.parts {
-		sum.add(&p.stats)
+		for _, own := range p.stats.All() {
+			sum.add(own)
+		}
 	}
 	return sum
 }

@@ -76,9 +76,9 @@ func (t *trains) run(c *r2.Co) {
 			return
 		}
 		if trained {
-			next.p.stats.Trained++
+			x.stats(next.p).Trained++
 		} else {
-			next.p.stats.Given++
+			x.stats(next.p).Given++
 		}
 	}
 }
