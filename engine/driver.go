@@ -187,6 +187,9 @@ func (d *driver) crashed(machine int) {
 		}
 	}
 	*x = ongoing{arrived: x.arrived}
+	if d.db != nil {
+		d.db.Book().Crashed(machine)
+	}
 	if w, ok := d.bench.(workload.Crashing); ok {
 		w.Crashed(machine)
 	}

@@ -155,7 +155,8 @@ func (s *System) unfollow() {
 	s.tracer = nil
 }
 
-// tracer follows the first transactions to begin, or those among which a pick chooses.
+// tracer follows the first transactions to begin, or those among which a pick chooses. All machines tell it what they do, in the order in
+// which it happens: a system that is traced, or explored, runs as one queue.
 type tracer struct {
 	want  int
 	pick  *Pick // nil: the first ones

@@ -64,7 +64,7 @@ func (p *Protocol) TakeOut(c *r2.Co, t *txn.Table, key uint64, at store.Ref, del
 		return fmt.Errorf("key %d of table %s cannot be taken out: %w", key, t.Name, err)
 	}
 	if deleted {
-		t.Audit.NoteDeletion(key, x)
+		t.Audit.NoteDeletion(c.Machine(), key, x)
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func (s *woundingSession) Fetch(first int, _ bool) error {
 			return s.Tx.Fail(err)
 		}
 		row := s.C.Load(loc.Addr, a.Table.RowBytes)
-		s.Tx.Got(&a.Access.Access, record.LockSeq.Value(row), a.Table.Audit.Version(a.Key, loc.Ref, record.LockSeq.StampOf(row)))
+		s.Tx.Got(&a.Access.Access, record.LockSeq.Value(row), a.Table.Audit.Version(s.C.Machine(), a.Key, loc.Ref, record.LockSeq.StampOf(row)))
 	}
 	return nil
 }

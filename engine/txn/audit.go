@@ -60,7 +60,7 @@ func (db *DB) Sum(t *Table, key uint64, value []byte) uint64 {
 
 // Lacks says that a record is missing: its gap has a version.
 func (tx *Tx) Lacks(a *Access, gap uint32) {
-	a.State, a.Version = Missing, a.Table.Audit.AbsentAtGap(a.Key, gap)
+	a.State, a.Version = Missing, a.Table.Audit.AbsentAtGap(tx.c.Machine(), a.Key, gap)
 }
 
 // LacksAt is Lacks of a record whose row says that it was deleted: a tombstone has a version as others have.
@@ -69,15 +69,15 @@ func (tx *Tx) LacksAt(a *Access, version uint64) { a.State, a.Version = Missing,
 // NoteInsert notes that the store has given a row to a record that the attempt inserts.
 func (tx *Tx) NoteInsert(a *Access, x store.Change) {
 	if a.Blind {
-		a.Version = a.Table.Audit.AbsentAtGap(a.Key, x.Before)
+		a.Version = a.Table.Audit.AbsentAtGap(tx.c.Machine(), a.Key, x.Before)
 	}
-	a.Table.Audit.NoteInsert(a.Key, x.Ref)
+	a.Table.Audit.NoteInsert(tx.c.Machine(), a.Key, x.Ref)
 }
 
 // Latest is the version of the value that an attempt accepts under its lock, in a row without a stamp.
 func (tx *Tx) Latest(a *Access, at store.Ref) (version uint64) {
 	if tx.db.book.On() {
-		version = a.Table.Audit.Latest(a.Key, at)
+		version = a.Table.Audit.Latest(tx.c.Machine(), a.Key, at)
 	}
 	return version
 }
@@ -94,7 +94,7 @@ func (tx *Tx) Install() {
 		case a.Delete:
 			a.Next = audit.DeletedVersion(a.Version)
 		default:
-			a.Next = a.Table.Audit.Advance(a.Key, a.Version)
+			a.Next = audit.AdvancedVersion()
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (tx *Tx) endHistory(err error) {
 	b.End(p, &audit.Attempt{
 		Machine: tx.c.Machine(), Thread: tx.c.Thread(), Coroutine: tx.c.ID(), Type: tx.typ, Begin: tx.attemptBegin, End: tx.decision,
 		Committed: err == nil, RolledBack: errors.Is(err, ErrRollback), Snapshot: tx.snapshot(), Versions: tx.common.Timestamps.Versions(), Fresh: tx.fresh, Stamp: tx.stamp,
-		Since: audit.Snapshot{Machine: tx.c.Machine(), Begun: tx.begun, BoundNS: tx.boundNS, Bounded: tx.bounded},
+		Since: audit.Snapshot{Machine: tx.c.Machine(), Begun: tx.begun, BoundNS: tx.boundNS, Bounded: tx.bounded}, Own: tx.guarantees,
 	})
 }
 
@@ -153,17 +153,14 @@ func export(p *audit.Page, a *Access, err error) {
 	if a.Out == nil {
 		return
 	}
-	kind, version := audit.Update, uint64(0)
+	kind := audit.Update
 	switch {
 	case a.Delete:
 		kind = audit.Delete
 	case a.added || a.NewRow:
 		kind = audit.Insert
 	}
-	if err == nil {
-		version = a.Next
-	}
-	p.ExportWrite(a.Table.Name, a.Key, kind, version)
+	p.ExportWrite(a.Table.ID, a.Table.Name, a.Key, kind)
 }
 
 // EachTouched calls f with the keys of a table that some transaction wanted to
@@ -300,32 +297,6 @@ func (db *DB) watch() {
 func (tx *Tx) ReadsAt(point []uint64) {
 	tx.boundNS, tx.bounded = tx.db.staleness.Bound()
 	tx.breach(tx.guarantees.ReadsAt(tx.c.ID(), tx.fresh, point))
-}
-
-// follow holds the client to its own writes at an attempt that commits, where there are snapshots.
-func (tx *Tx) follow() {
-	switch {
-	case tx.snapshot():
-		tx.checkOwnWrites()
-	case tx.common.Timestamps.Versions():
-		for _, a := range tx.set {
-			if a.Out != nil {
-				tx.guarantees.Wrote(audit.OwnWrite{Key: a.Key, Version: a.Next, Table: a.Table.ID})
-			}
-		}
-	}
-}
-
-// checkOwnWrites checks that a snapshot has what its client has written.
-func (tx *Tx) checkOwnWrites() {
-	if tx.fresh == timestamp.Stale {
-		return
-	}
-	for _, w := range tx.guarantees.Written() {
-		if a := tx.find(w.Table, w.Key); a != nil && !a.readNothing() && a.Version < w.Version {
-			tx.breach(fmt.Sprintf("a snapshot of coroutine %d read version %d of key %d of table %s, and had written version %d itself", tx.c.ID(), a.Version, a.Key, a.Table.Name, w.Version))
-		}
-	}
 }
 
 func (tx *Tx) breach(text string) {

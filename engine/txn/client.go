@@ -248,9 +248,6 @@ func (tx *Tx) ExecutionPhase() metrics.Phase {
 // its writes are visible.
 func (tx *Tx) Decided(err error) {
 	tx.decision = tx.c.Now()
-	if err == nil && tx.db.staleness != nil {
-		tx.follow()
-	}
 	tx.endHistory(err)
 }
 

@@ -200,7 +200,8 @@ func (db *DB) AddTable(spec store.Spec, p store.Partition) (store.Table, error) 
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
 	layout := &made.Rows().Layout
-	t := &Table{OutHeaderBytes: layout.OutHeaderBytes(), logged: layout.Carried - layout.Stamp, ID: spec.ID, Name: spec.Name, Store: made, RowBytes: made.RowBytes(), Written: spec.Mutable, Constant: spec.Constant, Fixed: spec.Fixed, AllowsInserts: spec.AllowsInserts(), UnorderedReads: spec.Constant && spec.Fixed, Cached: !spec.Local, Audit: audit.NewTable(known(p), db.cl.Machines())}
+	t := &Table{OutHeaderBytes: layout.OutHeaderBytes(), logged: layout.Carried - layout.Stamp, ID: spec.ID, Name: spec.Name, Store: made, RowBytes: made.RowBytes(), Written: spec.Mutable, Constant: spec.Constant, Fixed: spec.Fixed, AllowsInserts: spec.AllowsInserts(), UnorderedReads: spec.Constant && spec.Fixed, Cached: !spec.Local}
+	t.Audit.Open(db.book, spec.ID, known(p), spec.Fixed)
 	if t.Written == 0 {
 		t.Written = spec.ValueBytes
 	}

@@ -158,6 +158,6 @@ func (tx *Tx) AddPieceEffect(x PieceEffect) {
 		a.Out = tx.mem.alloc(a.Table.OutHeaderBytes + x.Table.ValueBytes())
 		tx.writes++
 	}
-	a.Out, a.Next = a.Out[:a.Table.OutHeaderBytes+len(x.Value)], x.Next
+	a.Out, a.Next = a.Out[:a.Table.OutHeaderBytes+len(x.Value)], a.Table.Audit.Follow(tx.c.Machine(), a.Key, x.Version, x.Next)
 	copy(a.OutValue(), x.Value)
 }

@@ -83,7 +83,6 @@ func (w *watched) write(tx *Tx, key, version uint64, at r2.Time, stamp timestamp
 
 // end commits what a transaction has done.
 func (w *watched) end(tx *Tx) {
-	tx.follow()
 	tx.endHistory(nil)
 	w.db.Gather()
 }
@@ -160,7 +159,7 @@ func TestStalenessBound(t *testing.T) {
 		t.Errorf("the bound is %d, %v", ns, ok)
 	}
 	w.of.bound = 50 // of snapshots that begin from now on
-	tx.follow()     // again
+	w.end(tx)       // again
 	if broken, _ := w.db.StalenessVerdict(); broken != "" {
 		t.Errorf("a snapshot that began under another bound: %q", broken)
 	}

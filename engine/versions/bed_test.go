@@ -152,7 +152,7 @@ func (b *bed) place(c *r2.Co, key, stamp, value uint64) {
 		b.t.Error(err)
 		return
 	}
-	b.of.Audit.NoteInsert(key, x.Ref)
+	b.of.Audit.NoteInsert(c.Machine(), key, x.Ref)
 	b.mv.Install(c, b.of, key, b.of.Store.Location(key, x.Ref).Addr, Version{
 		TS: stamp, Seq: record.Versioned.FirstStamp(x.Ref.Incarnation()), Value: binary.LittleEndian.AppendUint64(nil, value),
 	})

@@ -6,7 +6,6 @@ import (
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
-	"drtmx/engine/record"
 	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 	"drtmx/engine/wire"
@@ -186,14 +185,13 @@ func (s *Store) removeTombstone(c *r2.Co, x *tomb) bool {
 		s.Unlock(c, x.row, word)
 		return true
 	}
-	version := x.table.Audit.Version(x.key, loc.Ref, record.Counter(x.seq))
 	s.keepClaims(c, x) // before an insert finds the gap
 	change, err := x.table.Store.Remove(c, x.key, loc.Ref)
 	if err != nil {
 		s.cl.Fail(fmt.Errorf("versions: the tombstone of key %d of table %s cannot be taken out: %w", x.key, x.table.Name, err))
 		return true
 	}
-	x.table.Audit.NoteCollection(x.key, change, version)
+	x.table.Audit.NoteCollection(c.Machine(), x.key, change, x.seq)
 	s.keepClaims(c, x) // of snapshots that do not wait for the lock, and have claimed the row meanwhile
 	x.table.Store.Free(c, x.key, loc.Ref)
 	s.host.RowRemoved(c, x.row)

@@ -94,7 +94,7 @@ func (x *session) acceptRow(a *access) {
 	}
 	x.s.counts(x.c).Reads++
 	x.s.counts(x.c).OneSided++
-	a.Version = auditVersion(a.Table, a.Key, a.at.loc.Ref, v)
+	a.Version = auditVersion(x.c, a.Table, a.Key, a.at.loc.Ref, v)
 	if a.State = txn.Missing; v.ok {
 		x.tx.Got(&a.Access, row[x.s.at.value:a.Table.RowBytes], a.Version)
 	}

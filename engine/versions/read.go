@@ -194,7 +194,7 @@ func (s *Store) readAll(c *r2.Co, p []uint64, items []byte, at []spot, rep []byt
 			n += wire.Padded(len(value))
 		}
 		if state != itemAgain {
-			c.Annotate(auditVersion(t, key, at[i].loc.Ref, x))
+			c.Annotate(auditVersion(c, t, key, at[i].loc.Ref, x))
 		}
 	}
 	for ; n < s.costs.ReplyBytes; n++ {

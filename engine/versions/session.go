@@ -246,7 +246,7 @@ func (x *session) readLocal(a *access) {
 	if state == itemAgain {
 		return
 	}
-	a.Version = auditVersion(a.Table, a.Key, a.at.loc.Ref, v)
+	a.Version = auditVersion(x.c, a.Table, a.Key, a.at.loc.Ref, v)
 	if a.State = txn.Missing; state == itemFound {
 		x.tx.Got(&a.Access, value, a.Version)
 	}

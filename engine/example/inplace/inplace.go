@@ -157,7 +157,7 @@ func (s *session) fetch(a *access) error {
 		return err
 	}
 	a.row = append(a.row[:0], b.B...)
-	s.tx.Got(&a.Access, s.p.h.Value(a.row), a.Table.Audit.Version(a.Key, loc.Ref, s.p.h.StampOf(a.row)))
+	s.tx.Got(&a.Access, s.p.h.Value(a.row), a.Table.Audit.Version(s.c.Machine(), a.Key, loc.Ref, s.p.h.StampOf(a.row)))
 	return nil
 }
 

@@ -126,7 +126,7 @@ func (s *session) Fetch(first int, _ bool) error {
 			return err
 		}
 		a.seq = s.p.H.StampOf(row)
-		s.Tx.Got(&a.Access.Access, s.p.H.Value(row), a.Table.Audit.Version(a.Key, at.Ref, a.seq))
+		s.Tx.Got(&a.Access.Access, s.p.H.Value(row), a.Table.Audit.Version(s.C.Machine(), a.Key, at.Ref, a.seq))
 	}
 	return nil
 }

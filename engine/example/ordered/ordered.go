@@ -179,7 +179,7 @@ func (s *session) read() error {
 	}
 	for _, a := range s.Set {
 		if a.Located {
-			s.Tx.Got(&a.Access.Access, s.p.H.Value(a.row.B), a.Table.Audit.Version(a.Key, a.Loc.Ref, s.p.H.StampOf(a.row.B)))
+			s.Tx.Got(&a.Access.Access, s.p.H.Value(a.row.B), a.Table.Audit.Version(s.C.Machine(), a.Key, a.Loc.Ref, s.p.H.StampOf(a.row.B)))
 		}
 	}
 	return nil

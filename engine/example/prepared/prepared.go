@@ -107,7 +107,7 @@ func (s *session) Fetch(first int, _ bool) error {
 		default:
 			a.Loc = a.Table.Store.Location(a.Key, store.Ref(wire.Get64(b)))
 			a.seq = h.StampOf(b[8:])
-			s.Tx.Got(&a.Access.Access, h.Value(b[8:]), a.Table.Audit.Version(a.Key, a.Loc.Ref, a.seq))
+			s.Tx.Got(&a.Access.Access, h.Value(b[8:]), a.Table.Audit.Version(s.C.Machine(), a.Key, a.Loc.Ref, a.seq))
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"drtmx/engine/store"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
+	"drtmx/engine/txn/audit"
 )
 
 // Kind is the protocol in a list of parts.
@@ -114,6 +115,7 @@ type session struct {
 type access struct {
 	txn.Access
 	loc store.Location
+	seq uint64 // its row's
 }
 
 // Begin takes the lock.
@@ -191,7 +193,8 @@ func (s *session) fetch(a *access) error {
 		}
 		row = b.B
 	}
-	s.tx.Got(&a.Access, s.p.h.Value(row), a.Table.Audit.Version(a.Key, loc.Ref, s.p.h.StampOf(row)))
+	a.seq = s.p.h.StampOf(row)
+	s.tx.Got(&a.Access, s.p.h.Value(row), a.Table.Audit.Version(s.c.Machine(), a.Key, loc.Ref, a.seq))
 	return nil
 }
 
@@ -199,8 +202,8 @@ func (s *session) fetch(a *access) error {
 func (s *session) Commit() error {
 	for _, a := range s.set {
 		if a.Out != nil {
-			a.Next = a.Version + 2
-			binary.LittleEndian.PutUint64(a.Out, a.Next)
+			a.Next = audit.UpdatedVersion(a.Version, a.seq+2)
+			binary.LittleEndian.PutUint64(a.Out, a.seq+2)
 			a.Table.Audit.Touch(s.c.Machine(), a.Key)
 		}
 	}

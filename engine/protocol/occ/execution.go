@@ -164,7 +164,7 @@ func (s *session) got(a *access, value, row []byte) {
 	if s.p.MV != nil && s.gotVersion(a, row) {
 		return
 	}
-	s.Tx.Got(&a.Access.Access, value, a.Table.Audit.Version(a.Key, a.Loc.Ref, a.seq))
+	s.Tx.Got(&a.Access.Access, value, a.Table.Audit.Version(s.C.Machine(), a.Key, a.Loc.Ref, a.seq))
 }
 
 // lacks takes that a record is missing, of which the gap was seen.

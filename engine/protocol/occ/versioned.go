@@ -52,7 +52,7 @@ func (lockHost) RowRemoved(*r2.Co, r2.Addr) {}
 func (s *session) gotVersion(a *access, row []byte) bool {
 	a.version = s.p.H.VersionOf(row)
 	if a.Tomb = record.Tomb(a.seq); a.Tomb {
-		s.Tx.LacksAt(&a.Access.Access, a.Table.Audit.Version(a.Key, a.Loc.Ref, a.seq))
+		s.Tx.LacksAt(&a.Access.Access, a.Table.Audit.Version(s.C.Machine(), a.Key, a.Loc.Ref, a.seq))
 	}
 	return a.Tomb
 }

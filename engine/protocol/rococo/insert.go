@@ -45,8 +45,8 @@ func (s *server) insertRow(c *r2.Co, t *txn.Table, key uint64) (b insertedRow, e
 		x, err := t.Store.Insert(c, key, own, store.AnyVersion)
 		switch {
 		case err == nil:
-			t.Audit.NoteInsert(key, x.Ref)
-			return insertedRow{loc: t.Store.Location(key, x.Ref), seq: s.p.H.FirstStamp(x.Ref.Incarnation()), before: t.Audit.AbsentAtGap(key, x.Before)}, nil
+			t.Audit.NoteInsert(c.Machine(), key, x.Ref)
+			return insertedRow{loc: t.Store.Location(key, x.Ref), seq: s.p.H.FirstStamp(x.Ref.Incarnation()), before: t.Audit.AbsentAtGap(c.Machine(), key, x.Before)}, nil
 		case s.p.MV == nil || !errors.Is(err, store.ErrExists):
 			return b, fmt.Errorf("insert of key %d of table %s: %w", key, t.Name, err)
 		}
@@ -70,7 +70,7 @@ func (s *server) lockTomb(c *r2.Co, t *txn.Table, key uint64) (b insertedRow, er
 	switch {
 	case loc.Stale(seq):
 	case s.p.H.Tomb(seq):
-		return insertedRow{loc: loc, seq: record.NextVersion(seq), tomb: true, before: t.Audit.Version(key, loc.Ref, seq)}, nil
+		return insertedRow{loc: loc, seq: record.NextVersion(seq), tomb: true, before: t.Audit.Version(c.Machine(), key, loc.Ref, seq)}, nil
 	default:
 		err = fmt.Errorf("insert of key %d of table %s: %w", key, t.Name, store.ErrExists)
 	}

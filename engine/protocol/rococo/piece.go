@@ -39,7 +39,7 @@ func (s *server) perform(c *r2.Co, n *node, x *piece) error {
 	if !records.Live(seq) || h.Tomb(seq) {
 		return fmt.Errorf("piece %s of key %d of table %s: %w", x.op.Name, x.key, t.Name, txn.ErrNotFound)
 	}
-	ran := txn.PieceEffect{Table: t, Key: x.key, Version: t.Audit.Version(x.key, loc.Ref, seq), Sum: s.p.DB.Sum(t, x.key, value)}
+	ran := txn.PieceEffect{Table: t, Key: x.key, Version: t.Audit.Version(c.Machine(), x.key, loc.Ref, seq), Sum: s.p.DB.Sum(t, x.key, value)}
 	s.compute(x, value)
 	switch {
 	case x.op.Writes:

@@ -99,13 +99,13 @@ func (s *session) got(a *access, b []byte) []byte {
 	head, a.seen, b = headOf(b)
 	switch {
 	case head&tombBit != 0:
-		s.Tx.LacksAt(&a.Access.Access, a.Table.Audit.Version(a.Key, store.Ref(a.ref), a.stamp))
+		s.Tx.LacksAt(&a.Access.Access, a.Table.Audit.Version(s.C.Machine(), a.Key, store.Ref(a.ref), a.stamp))
 		return b
 	case head&foundBit == 0:
 		s.Tx.Lacks(&a.Access.Access, uint32(head))
 		return b
 	}
-	s.Tx.Got(&a.Access.Access, b[:a.Table.ValueBytes()], a.Table.Audit.Version(a.Key, store.Ref(a.ref), a.stamp))
+	s.Tx.Got(&a.Access.Access, b[:a.Table.ValueBytes()], a.Table.Audit.Version(s.C.Machine(), a.Key, store.Ref(a.ref), a.stamp))
 	return b[wire.Padded(a.Table.ValueBytes()):]
 }
 

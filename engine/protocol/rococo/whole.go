@@ -199,7 +199,7 @@ func (s *server) write(c *r2.Co, n *node, a *access) error {
 		if err != nil {
 			return fmt.Errorf("key %d of table %s cannot be taken out: %w", a.Key, t.Name, err)
 		}
-		t.Audit.NoteDeletion(a.Key, x)
+		t.Audit.NoteDeletion(c.Machine(), a.Key, x)
 		t.Store.Free(c, a.Key, a.Loc.Ref)
 	default:
 		next := s.p.next(a.stamp)
@@ -250,12 +250,12 @@ func (s *session) fetchLocal(first int) error {
 			h := s.p.H
 			if a.stamp = h.StampOf(row); h.Tomb(a.stamp) && !loc.Stale(a.stamp) {
 				a.Tomb = true
-				s.Tx.LacksAt(&a.Access.Access, a.Table.Audit.Version(a.Key, loc.Ref, a.stamp))
+				s.Tx.LacksAt(&a.Access.Access, a.Table.Audit.Version(c.Machine(), a.Key, loc.Ref, a.stamp))
 				continue
 			}
 			if records.Live(a.stamp) && !loc.Stale(a.stamp) {
 				copy(value, h.Value(row))
-				s.Tx.Got(&a.Access.Access, value, a.Table.Audit.Version(a.Key, loc.Ref, a.stamp))
+				s.Tx.Got(&a.Access.Access, value, a.Table.Audit.Version(c.Machine(), a.Key, loc.Ref, a.stamp))
 				continue
 			}
 			a.Loc = store.Location{Loc: a.Table.Store.Gap(a.Key)}

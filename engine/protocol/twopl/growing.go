@@ -115,7 +115,7 @@ func (s *session) answered(a *access, b []byte) (rest []byte) {
 	s.locked(a.held)
 	a.Loc.Ref, b = store.Ref(a.row&^coordinator.Found), s.readStamps(a, b[lockBack:])
 	a.seq, b = wire.Get64(b), b[seqBack:]
-	version := a.Table.Audit.Version(a.Key, a.Loc.Ref, a.seq)
+	version := a.Table.Audit.Version(s.C.Machine(), a.Key, a.Loc.Ref, a.seq)
 	if a.Tomb = s.p.H.Tomb(a.seq); a.Tomb {
 		s.Tx.LacksAt(&a.Access.Access, version)
 		return b

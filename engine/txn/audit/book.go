@@ -35,8 +35,11 @@ type Book struct {
 	recorder *Recorder // nil: nothing is recorded
 	exporter *Exporter // nil: not asked for
 	attempts uint64    // that were gathered
+	machines int
 	now      func(machine int) int64
 	logs     owned.Each[log]
+	tables   [256]*Table
+	active   []active    // by coroutine
 	txn      history.Txn // scratch
 	exported export.Attempt
 
@@ -53,16 +56,28 @@ type log struct {
 	readSums, sums []uint64 // of their values
 	exportedReads  []export.Read
 	exportedWrites []export.Write
+	exportedKeys   []history.Key
 	anomalies      []Anomaly
 	next           int     // entry to be gathered,
 	done           lengths // and what it begins with
+
+	facts   []fact
+	learned int     // of them, the first ones
+	values  []value // of the facts that were learned; those that no attempt asks for any more are dropped
+	dropped uint64
 }
 
 // lengths are how much of a log there is.
-type lengths struct{ reads, writes, exportedReads, exportedWrites, anomalies int }
+type lengths struct{ facts, reads, writes, exportedReads, exportedWrites, anomalies int }
 
 func (l *log) lengths() lengths {
-	return lengths{len(l.reads), len(l.writes), len(l.exportedReads), len(l.exportedWrites), len(l.anomalies)}
+	return lengths{len(l.facts), len(l.reads), len(l.writes), len(l.exportedReads), len(l.exportedWrites), len(l.anomalies)}
+}
+
+// active is the attempt of a coroutine, on a machine.
+type active struct {
+	begin   int64
+	machine int
 }
 
 // entry is what happened on a machine at a time of its clock, which does not run ahead as that of a core may.
@@ -85,7 +100,7 @@ type Page = log
 
 // OpenBook is that of transactions on machines, each with a clock. Without a recorder it takes nothing in.
 func OpenBook(r *Recorder, machines int, now func(machine int) int64) *Book {
-	b := &Book{recorder: r, now: now, logs: owned.New[log](machines, nil)}
+	b := &Book{recorder: r, machines: machines, now: now, logs: owned.New[log](machines, nil)}
 	if r != nil {
 		r.Source(b.Gather)
 	}
@@ -193,9 +208,10 @@ const (
 	Delete = export.Delete
 )
 
-// ExportWrite is a write of a kind; version is 0 if the attempt does not commit.
-func (p *Page) ExportWrite(table string, key uint64, kind string, version uint64) {
-	p.exportedWrites = append(p.exportedWrites, export.Write{Table: table, Key: key, Kind: kind, Version: version})
+// ExportWrite is a write of a kind, to a table with a number and a name. If the attempt commits, Write has it too.
+func (p *Page) ExportWrite(id uint8, table string, key uint64, kind string) {
+	p.exportedKeys = append(p.exportedKeys, history.MakeKey(id, key))
+	p.exportedWrites = append(p.exportedWrites, export.Write{Table: table, Key: key, Kind: kind})
 }
 
 // Attempt is an attempt that ends.
@@ -210,7 +226,8 @@ type Attempt struct {
 	Versions        bool                // what it writes has stamps, for snapshots
 	Fresh           timestamp.Freshness // of a snapshot
 	Stamp           timestamp.Stamp
-	Since           Snapshot // a snapshot's
+	Since           Snapshot    // a snapshot's
+	Own             *Guarantees // of its client; nil where there are no snapshots
 }
 
 // End takes in an attempt, before others can see its writes. One that does not commit never put a byte into a record.

@@ -7,7 +7,7 @@ import "drtmx/engine/record"
 // A protocol that locks what it reads and writes needs no version in the row, and so the bytes that a
 // read brings do not say which version they are. An oracle counts them, free of virtual time: the
 // writer takes the next one at its commit decision (Tx.Install), a reader is given the last one when it
-// accepts the value (Tx.Latest).
+// accepts the value (Tx.Latest): as their logs say when they are gathered.
 //
 // In a correct protocol that is the version of the value: the writer holds the record's exclusive
 // lock at its decision and until the value is in place, and the reader holds a lock when it accepts,

@@ -8,8 +8,8 @@ import "drtmx/engine/store"
 //	deletions 24 bits | counter of the stamp 40 bits
 //
 // A key that was not there has counter 0, or, where deleted records leave tombstones, the version of the last
-// tombstone. An oracle: it is free of time, nothing of it is in a message, and all machines share it as they
-// share the recorder.
+// tombstone. An oracle: it is free of time, and nothing of it is in a message. It is told of what happened on all machines when their logs
+// are gathered.
 type deletions struct {
 	byKey map[uint64]*keyDeletions // by key, of those that were deleted at least once
 }

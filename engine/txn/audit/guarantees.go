@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 
+	"drtmx/engine/history"
 	"drtmx/engine/timestamp"
 )
 
@@ -16,9 +17,8 @@ type Guarantees struct {
 
 // OwnWrite is a version that the client has written.
 type OwnWrite struct {
-	Key     uint64
+	Key     history.Key
 	Version uint64
-	Table   uint8
 }
 
 // OwnWrites is how many of its own versions a client is held to.
