@@ -1,12 +1,14 @@
 package kvscript
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/owned"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -28,12 +30,25 @@ type Script struct {
 	script   script
 	kv       store.KV
 	report   workload.Verbs
+	own      owned.Each[answers]
+	keys     []uint64 // that answers are about, rising
+	requests int
+	writes   state   // values that writes have
+	verdict  answers // of the checks at the end
+}
+
+// answers are those that a machine's clients had.
+type answers struct {
 	inFlight int
-	left     int                    // requests that have not ended
-	keys     []uint64               // that answers are about, rising
-	ops      map[uint64][]operation // by key
-	writes   state                  // values that were given out
-	fault    string                 // of an answer by itself, the first
+	ended    int // requests
+	list     []answer
+	fault    string // of an answer by itself, the first
+}
+
+// answer is one about a key.
+type answer struct {
+	key uint64
+	operation
 }
 
 // New checks the options.
@@ -45,12 +60,16 @@ func New(o Options) (*Script, error) {
 	if o.ValueBytes < 8 || o.ValueBytes%8 != 0 {
 		return nil, fmt.Errorf("kvscript with values of %d bytes: a multiple of 8, at least 8", o.ValueBytes)
 	}
-	w := &Script{o: o, script: x, keys: slices.Clone(x.keys), ops: map[uint64][]operation{}, writes: initial}
+	w := &Script{o: o, script: x, keys: slices.Clone(x.keys), writes: initial}
 	for _, list := range x.clients {
-		for _, r := range list {
-			w.keys = append(w.keys, r.key)
+		for i := range list {
+			r := &list[i]
+			if w.keys = append(w.keys, r.key); r.kind == update || r.kind == insert {
+				w.writes++
+				r.value = w.writes
+			}
 		}
-		w.left += len(list)
+		w.requests += len(list)
 	}
 	slices.Sort(w.keys)
 	w.keys = slices.Compact(w.keys)
@@ -72,7 +91,13 @@ func (k initialKeys) Rank(key uint64) (uint64, bool) {
 func (w *Script) Name() string { return "kvscript" }
 
 // Finished says that every client has sent its requests and has the answers.
-func (w *Script) Finished() bool { return w.left == 0 }
+func (w *Script) Finished() bool {
+	ended := 0
+	for _, a := range w.own.All() {
+		ended += a.ended
+	}
+	return ended == w.requests
+}
 
 // Types are the kinds of requests.
 func (w *Script) Types() []string { return kindNames }
@@ -84,11 +109,16 @@ func (w *Script) DB() *txn.DB { return nil }
 func (w *Script) KV() store.KV { return w.kv }
 
 // InFlight is how many requests are under way.
-func (w *Script) InFlight() int { return w.inFlight }
+func (w *Script) InFlight() (sum int) {
+	for _, a := range w.own.All() {
+		sum += a.inFlight
+	}
+	return sum
+}
 
 // Open makes the store.
 func (w *Script) Open(env workload.Env) (err error) {
-	w.report = workload.NewVerbs(env)
+	w.report, w.own = workload.NewVerbs(env), owned.New[answers](env.Cluster.Machines(), nil)
 	w.kv, err = env.OpenKV(store.KVSpec{Name: "kv", Servers: env.ServerCount(), Keys: initialKeys(w.script.keys), ValueBytes: w.o.ValueBytes, Spare: spare, Seed: w.o.Seed,
 		Value: func(key uint64, value []byte) { fill(key, initial, value) }})
 	return err
@@ -115,7 +145,7 @@ func fill(key uint64, s state, value []byte) {
 }
 
 // parseValue is the write that a value is of.
-func (w *Script) parseValue(key uint64, value []byte) state {
+func (w *Script) parseValue(a *answers, key uint64, value []byte) state {
 	word := binary.LittleEndian.Uint64(value)
 	s := state(word)
 	wrong := ""
@@ -131,36 +161,41 @@ func (w *Script) parseValue(key uint64, value []byte) state {
 		}
 	}
 	if wrong != "" {
-		w.refute("key %d has value %x, %s", key, value, wrong)
+		a.refute("key %d has value %x, %s", key, value, wrong)
 	}
 	return s
 }
 
-func (w *Script) refute(format string, args ...any) {
-	if w.fault == "" {
-		w.fault = fmt.Sprintf(format, args...)
+func (a *answers) refute(format string, args ...any) {
+	if a.fault == "" {
+		a.fault = fmt.Sprintf(format, args...)
 	}
 }
 
 // Check orders the answers about each key, and audits the store.
 func (w *Script) Check() []workload.Invariant {
-	answers := workload.Invariant{Name: "kvscript.answers", Rule: "for each key there is an order of the requests, each between its begin and its end, that gives the answers and what the store holds at rest"}
+	all := workload.Invariant{Name: "kvscript.answers", Rule: "for each key there is an order of the requests, each between its begin and its end, that gives the answers and what the store holds at rest"}
 	value, now := make([]byte, w.o.ValueBytes), w.report.Env.Cluster.Now()
 	for _, key := range w.keys {
 		look := operation{client: noClient, begin: now, end: now}
 		if w.kv.Find(key, value) {
-			look.value = w.parseValue(key, value)
+			look.value = w.parseValue(&w.verdict, key, value)
 		}
 		w.judge(key, look)
 	}
-	answers.OK, answers.Text = w.fault == "", w.fault
+	fault := ""
+	for _, a := range w.own.All() {
+		fault = cmp.Or(fault, a.fault)
+	}
+	fault = cmp.Or(fault, w.verdict.fault)
+	all.OK, all.Text = fault == "", fault
 	audit := workload.Invariant{Name: "kvscript.store", Rule: "the store's structures hold together at rest", OK: true}
 	w.kv.Audit(func(text string) {
 		if audit.OK {
 			audit.OK, audit.Text = false, text
 		}
 	})
-	return []workload.Invariant{answers, audit}
+	return []workload.Invariant{all, audit}
 }
 
 // judge puts the answers about a key in order, the look at the contents behind them.
@@ -169,8 +204,16 @@ func (w *Script) judge(key uint64, look operation) {
 	if _, there := initialKeys(w.script.keys).Rank(key); there {
 		start = initial
 	}
-	if ops := append(slices.Clone(w.ops[key]), look); !ordered(ops, start) {
-		w.refute("key %d: %s", key, story(ops))
+	var ops []operation
+	for _, a := range w.own.All() {
+		for _, x := range a.list {
+			if x.key == key {
+				ops = append(ops, x.operation)
+			}
+		}
+	}
+	if ops = append(ops, look); !ordered(ops, start) {
+		w.verdict.refute("key %d: %s", key, story(ops))
 	}
 }
 

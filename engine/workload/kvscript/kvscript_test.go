@@ -8,6 +8,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"drtmx/engine/owned"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 )
@@ -131,16 +132,16 @@ func TestRefutations(t *testing.T) {
 		do   func(w *Script, r *runner)
 		want string
 	}{
-		{"another key's", func(w *Script, _ *runner) { w.parseValue(20, value(30, initial)) }, "another key's"},
-		{"of nobody", func(w *Script, _ *runner) { w.parseValue(20, value(20, initial+9)) }, "no client has written"},
-		{"mixed", func(w *Script, _ *runner) { w.parseValue(20, mixed) }, "of several writes"},
-		{"out of order", func(_ *Script, r *runner) { r.scanned(request{scan, 10, 3}, 0) }, "has key 20 behind key 30"},
+		{"another key's", func(w *Script, r *runner) { w.parseValue(r.own, 20, value(30, initial)) }, "another key's"},
+		{"of nobody", func(w *Script, r *runner) { w.parseValue(r.own, 20, value(20, initial+9)) }, "no client has written"},
+		{"mixed", func(w *Script, r *runner) { w.parseValue(r.own, 20, mixed) }, "of several writes"},
+		{"out of order", func(_ *Script, r *runner) { r.scanned(request{kind: scan, key: 10, n: 3}, 0) }, "has key 20 behind key 30"},
 		{"of nobody's key", func(_ *Script, r *runner) {
 			r.pairs = []store.Pair{{Key: 25, Value: value(25, initial)}}
-			r.scanned(request{scan, 25, 1}, 0)
+			r.scanned(request{kind: scan, key: 25, n: 1}, 0)
 		}, "has key 25, which no client inserted"},
-		{"a lost key", func(w *Script, _ *runner) {
-			w.ops[20] = append(w.ops[20], operation{kind: get, client: 2, begin: 1_500_000, end: 2_000_000})
+		{"a lost key", func(w *Script, r *runner) {
+			r.own.list = append(r.own.list, answer{20, operation{kind: get, client: 2, begin: 1_500_000, end: 2_000_000}})
 			w.judge(20, operation{kind: get, value: initial, client: noClient, begin: 3_000_000, end: 3_000_000})
 		}, "key 20: GET of client 2 from 1.500 to 2.000 µs did not find it; the store's contents at rest: saw the initial value"},
 	} {
@@ -148,11 +149,10 @@ func TestRefutations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.writes++
-		w.kv = kept{}
-		c.do(w, &runner{w: w, pairs: []store.Pair{{Key: 30, Value: value(30, initial)}, {Key: 20, Value: value(20, initial)}}})
-		if !strings.Contains(w.fault, c.want) {
-			t.Errorf("%s: %q, want %q", c.name, w.fault, c.want)
+		w.kv, w.own = kept{}, owned.New[answers](1, nil)
+		c.do(w, &runner{w: w, own: w.own.Of(0), pairs: []store.Pair{{Key: 30, Value: value(30, initial)}, {Key: 20, Value: value(20, initial)}}})
+		if fault := w.own.Of(0).fault + w.verdict.fault; !strings.Contains(fault, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, fault, c.want)
 		}
 	}
 }

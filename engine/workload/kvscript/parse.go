@@ -36,6 +36,8 @@ type request struct {
 	kind kind
 	key  uint64
 	n    int // pairs of a scan
+
+	value state // of a write: what it writes
 }
 
 func (r request) String() string {

@@ -12,6 +12,7 @@ import (
 type runner struct {
 	w      *Script
 	c      *r2.Co
+	own    *answers // of its machine
 	kv     store.KVClient
 	number int // from 1
 	list   []request
@@ -22,7 +23,7 @@ type runner struct {
 // Runner makes a coroutine's client. The first clients of the script are on machines of their own, as far as there are any;
 // then come the machines' second threads, and then the threads' second coroutines.
 func (w *Script) Runner(c *r2.Co) workload.Runner {
-	r := &runner{w: w, c: c, kv: w.kv.Client(c), value: make([]byte, w.o.ValueBytes)}
+	r := &runner{w: w, c: c, own: w.own.Of(c.Machine()), kv: w.kv.Client(c), value: make([]byte, w.o.ValueBytes)}
 	if n := w.clientIndex(c); n < len(w.script.clients) {
 		r.number, r.list = n+1, w.script.clients[n]
 	}
@@ -54,10 +55,10 @@ func (r *runner) Next() error {
 	q := r.list[0]
 	r.list = r.list[1:]
 	begin := r.w.report.Begin(r.c, r2.Mode{Outstanding: true, Doorbell: true})
-	r.w.inFlight++
+	r.own.inFlight++
 	did, err := r.send(q, begin)
-	r.w.inFlight--
-	r.w.left--
+	r.own.inFlight--
+	r.own.ended++
 	if err != nil {
 		return fmt.Errorf("kvscript: %v: %w", q, err)
 	}
@@ -77,27 +78,26 @@ func (r *runner) send(q request, begin r2.Time) (did bool, err error) {
 	switch q.kind {
 	case get:
 		if o.done, err = r.kv.Get(q.key, r.value); o.done {
-			o.value = r.w.parseValue(q.key, r.value)
+			o.value = r.w.parseValue(r.own, q.key, r.value)
 		}
 	case update:
-		o.value = r.write(q.key)
+		o.value = r.write(q)
 		o.done, err = r.kv.Update(q.key, r.value)
 	case insert:
-		o.value = r.write(q.key)
+		o.value = r.write(q)
 		o.done, err = r.kv.Insert(q.key, r.value)
 	default:
 		o.done, err = r.kv.Delete(q.key)
 	}
 	o.end = r.c.Now()
-	r.w.ops[q.key] = append(r.w.ops[q.key], o)
+	r.own.list = append(r.own.list, answer{q.key, o})
 	return o.done, err
 }
 
 // write makes the value of a write, which no other one has.
-func (r *runner) write(key uint64) state {
-	r.w.writes++
-	fill(key, r.w.writes, r.value)
-	return r.w.writes
+func (r *runner) write(q request) state {
+	fill(q.key, q.value, r.value)
+	return q.value
 }
 
 // scanned takes in what a scan found, and did not find, of the keys that it came past.
@@ -106,10 +106,10 @@ func (r *runner) scanned(q request, begin r2.Time) {
 	found := map[uint64]state{}
 	for _, p := range r.pairs {
 		if p.Key < next {
-			w.refute("a scan of %d from key %d has key %d behind key %d", q.n, q.key, p.Key, next-1)
+			r.own.refute("a scan of %d from key %d has key %d behind key %d", q.n, q.key, p.Key, next-1)
 			return
 		}
-		found[p.Key] = w.parseValue(p.Key, p.Value)
+		found[p.Key] = w.parseValue(r.own, p.Key, p.Value)
 		next = p.Key + 1
 	}
 	if len(r.pairs) < q.n {
@@ -119,12 +119,12 @@ func (r *runner) scanned(q request, begin r2.Time) {
 		if key < q.key || key >= next {
 			continue
 		}
-		w.ops[key] = append(w.ops[key], operation{kind: get, value: found[key], client: r.number, begin: begin, end: r.c.Now()})
+		r.own.list = append(r.own.list, answer{key, operation{kind: get, value: found[key], client: r.number, begin: begin, end: r.c.Now()}})
 		delete(found, key)
 	}
 	for _, p := range r.pairs {
 		if _, left := found[p.Key]; left {
-			w.refute("a scan from key %d has key %d, which no client inserted", q.key, p.Key)
+			r.own.refute("a scan from key %d has key %d, which no client inserted", q.key, p.Key)
 		}
 	}
 }
