@@ -26,7 +26,7 @@ type Store struct {
 	opt     Options
 	hash    hashed.Hash // of keys with lengths of their own
 	reals   *hashed.Set // the initial ones of them; nil: keys are numbers
-	real    []byte      // the one that an oracle looks at
+	real    []byte      // owner: oracles, which look while no machine runs
 	ranges  *store.Ranges
 	parts   []*part // by server
 	index   *index  // that clients use

@@ -90,7 +90,7 @@ type caches struct {
 	numbers     *Numbers
 	bytes, seed uint64
 	array       bool
-	made        []cache // by machine
+	made        []cache // owner: each machine makes its own
 }
 
 // cache is a location cache of either kind.

@@ -37,13 +37,20 @@ const table = 1
 type Bench struct {
 	n     uint64
 	db    *txn.DB
-	added uint64 // by transactions that committed
+	added []uint64 // owner: each machine, what its transactions have added that committed
 }
 
 var total = metrics.NewGauge(metrics.Gauge{Part: "counters", Name: "added", Label: "added", Unit: "/s", Kind: metrics.Rate})
 
 // Gauges shows how fast the counters grow.
-func (b *Bench) Gauges(r *metrics.Readings) { r.Add(total, float64(b.added), 0) }
+func (b *Bench) Gauges(r *metrics.Readings) { r.Add(total, float64(b.sum()), 0) }
+
+func (b *Bench) sum() (sum uint64) {
+	for _, n := range b.added {
+		sum += n
+	}
+	return sum
+}
 
 func (b *Bench) Name() string                { return "counters" }
 func (b *Bench) Types() []string             { return []string{"add"} }
@@ -56,6 +63,7 @@ func (b *Bench) Set(name string, _ any) error { return workload.UnknownParameter
 
 // Open makes the table.
 func (b *Bench) Open(env workload.Env) (err error) {
+	b.added = make([]uint64, env.Cluster.Machines())
 	if b.db, err = env.OpenDB(txn.Costs{}); err != nil {
 		return err
 	}
@@ -93,7 +101,7 @@ func (r *runner) Next() error {
 		return nil
 	})
 	if err == nil {
-		r.b.added += 2
+		r.b.added[r.client.Co().Machine()] += 2
 	}
 	return workload.Done(err)
 }
@@ -106,8 +114,8 @@ func (b *Bench) Check() []workload.Invariant {
 		b.db.Value(table, key, value)
 		sum += binary.LittleEndian.Uint64(value)
 	}
-	if inv.OK = sum == b.added; !inv.OK {
-		inv.Text = fmt.Sprintf("%d, and %d were added", sum, b.added)
+	if inv.OK = sum == b.sum(); !inv.OK {
+		inv.Text = fmt.Sprintf("%d, and %d were added", sum, b.sum())
 	}
 	return []workload.Invariant{inv}
 }

@@ -56,7 +56,7 @@ type protocol struct {
 	cl   *r2.Cluster
 	h    record.Layout
 	lock r2.Loc
-	asks []asks // by machine
+	asks []asks // owner: each machine its own
 }
 
 // asks are those of a machine's transactions for the lock. What all machines changed together would not be one's own.

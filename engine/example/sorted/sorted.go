@@ -61,13 +61,13 @@ type KV struct {
 	ranges *store.Ranges
 	heads  []r2.Addr // by server
 	pair   int       // bytes
-	moved  []byte    // scratch
+	moved  [][]byte  // owner: each machine, its scratch
 	rpc    uint8
 }
 
 // Open makes the arrays.
 func Open(cl *r2.Cluster, s store.KVSpec) (*KV, error) {
-	kv := &KV{spec: s, cl: cl, ranges: store.RangesOf(&s), pair: keyBytes + s.ValueBytes}
+	kv := &KV{spec: s, cl: cl, ranges: store.RangesOf(&s), pair: keyBytes + s.ValueBytes, moved: make([][]byte, cl.Machines())}
 	for m := range s.Servers {
 		keys, mem := kv.ranges.Keys(m), cl.Mem(m)
 		a, err := mem.Alloc(host.Alloc{Name: "sorted", Bytes: headBytes + (keys.Len()+s.Spare)*uint64(kv.pair)})
@@ -143,8 +143,8 @@ func (kv *KV) serve(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 // move copies n pairs.
 func (kv *KV) move(c *r2.Co, from, to, n uint64) {
 	m := c.Machine()
-	kv.moved = append(kv.moved[:0], c.Peek(kv.at(m, from), int(n)*kv.pair)...)
-	c.Poke(kv.at(m, to), kv.moved)
+	kv.moved[m] = append(kv.moved[m][:0], c.Peek(kv.at(m, from), int(n)*kv.pair)...)
+	c.Poke(kv.at(m, to), kv.moved[m])
 }
 
 // Warm has nothing to fill: clients keep nothing.

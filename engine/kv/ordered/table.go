@@ -31,12 +31,12 @@ type Table struct {
 	spec    Spec
 	cl      *r2.Cluster
 	service *Service
-	share   uint64 // parts of a server
-	trees   []*btree.Tree
-	heads   []r2.Addr // by server
-	nodes   []r2.Addr // by server, reserved
-	found   [][]Entry // by server: scratch of handlers, see r2.Co.Request
-	dated   *Dated    // nil: no snapshots are read
+	share   uint64        // parts of a server
+	trees   []*btree.Tree // owner: a part's server
+	heads   []r2.Addr     // by server
+	nodes   []r2.Addr     // by server, reserved
+	found   [][]Entry     // owner: each server, scratch of its handlers, see r2.Co.Request
+	dated   *Dated        // nil: no snapshots are read
 }
 
 // Primary is the server of a part.

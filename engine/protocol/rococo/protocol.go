@@ -16,7 +16,7 @@ type protocol struct {
 	coordinator.Protocol
 	coordinator.Host
 	coordinator.Configured[Config, Config]
-	cost    costs
+	cost    costs // owner: changes of knobs
 	servers []*server
 	rpc     rpcs
 

@@ -43,9 +43,9 @@ type Bench struct {
 	scatter  workload.Scatter
 	check    *checker
 	report   workload.Verbs
-	inFlight []int   // by machine
+	inFlight []int   // owner: each machine its own
 	pacer    int     // the machine that inserts, where it does at a rate: the last with clients
-	turn     r2.Time // of the next INSERT, where they come at a rate
+	turn     r2.Time // owner: the pacer. Of the next INSERT, where they come at a rate
 }
 
 // recentKeys is how many of its own inserts a client remembers.

@@ -15,8 +15,8 @@ type Store struct {
 	ranges  *store.Ranges
 	layout  layout
 	parts   []*part   // by server
-	caches  []*cache  // by machine; nil until one of its coroutines is a client
-	trains  []*trains // by thread of the cluster
+	caches  []*cache  // owner: each machine, whose first client makes its own
+	trains  []*trains // owner: each thread of the cluster
 	first   []int     // by machine: the number of its first thread
 	threads int
 }
