@@ -38,7 +38,6 @@ type driver struct {
 	serving []arrival   // open: what each coroutine serves, none but its own
 	ongoing owned.Each[ongoing]
 	online  []workload.Invariant
-	kArrive sim.Kind
 }
 
 // ongoing are the requests of a machine's clients that have begun, or if open
@@ -141,11 +140,15 @@ func uncounted(kind *workload.Kind, types []string) []bool {
 
 // openArrivals gives each client thread its share of the rate.
 func (d *driver) openArrivals(rate int) {
-	d.kArrive = d.s.sim.Register("engine.arrive", func(i uint32) { d.queues[i].event() })
+	kinds := map[int]sim.Kind{}
 	mean := max(sim.Second/sim.Time(rate)*sim.Time(len(d.clients)), 1)
-	for i := range d.clients {
+	for i, c := range d.clients {
+		clock := d.s.sim.Machine(c.machine)
+		if _, had := kinds[c.machine]; !had {
+			kinds[c.machine] = clock.Register("engine.arrive", func(i uint32) { d.queues[i].event() })
+		}
 		d.queues = append(d.queues, &arrivals{
-			mean: mean, rand: d.s.sim.Stream("engine.arrivals", uint64(i)), kind: d.kArrive, arg: uint32(i), clock: d.s.sim,
+			mean: mean, rand: d.s.sim.Stream("engine.arrivals", uint64(i)), kind: kinds[c.machine], arg: uint32(i), clock: clock,
 			arrived: func(at sim.Time) bool { return d.arrived(d.clients[i].machine, at) },
 		})
 	}

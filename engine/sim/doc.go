@@ -6,11 +6,13 @@
 // # What is modelled
 //
 // Time is an integer number of picoseconds (2^63 ps are 106 days). An event is
-// 24 bytes without pointers: time, sequence, kind, argument. The kind indexes
+// 16 bytes without pointers: time, kind with source, argument. The kind indexes
 // a table of handlers and the argument a pool that belongs to the component, so
 // that nothing is allocated per event and the garbage collector never scans the
-// queue. Events run in the order (time, sequence): two events of the same time
-// run in the order in which they were scheduled.
+// queue. Events run in the order (time, source, sequence). A machine's own events
+// come in the order in which they were scheduled, before messages of other machines,
+// which come by the machine and in the order of their sending: that order is the same
+// whether one queue has all machines' events or each machine's has its own.
 //
 // A process (Proc) is a coroutine on iter.Pull. A handler resumes it, it runs
 // until it parks, and control returns to the handler: no scheduler and no

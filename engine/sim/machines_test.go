@@ -1,6 +1,9 @@
 package sim
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // Clocks of machines share one order, and each has its own handlers, processes, count and trace.
 func TestMachines(t *testing.T) {
@@ -62,5 +65,31 @@ func TestTraceTellsMachines(t *testing.T) {
 	}
 	if hash(0, 1) == other.TraceHash() {
 		t.Error("the trace does not tell which machine had an event")
+	}
+}
+
+// Of one time the simulation's own events come first, then a machine's own as they were scheduled, then messages by the machine that
+// sent them, as they were sent.
+func TestOrderOfOneTime(t *testing.T) {
+	s := New(Options{})
+	defer s.Close()
+	var order []uint32
+	note := func(arg uint32) { order = append(order, arg) }
+	a, b, c := s.Machine(0), s.Machine(1), s.Machine(2)
+	ka, ks := a.Register("hears", note), s.Register("all", note)
+	c.Post(a, 1000, ka, 6)
+	c.Post(a, 1000, ka, 7)
+	a.At(1000, ka, 2)
+	b.Post(a, 1000, ka, 4)
+	s.At(1000, ks, 1)
+	b.Post(a, 1000, ka, 5)
+	k := a.Register("schedules", func(uint32) { a.At(a.Now(), ka, 3) })
+	a.At(1000, k, 0)
+	a.Post(a, 900, ka, 0)
+	if err := s.Run(Forever); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(order, []uint32{0, 1, 2, 3, 4, 5, 6, 7}) {
+		t.Errorf("the order is %v", order)
 	}
 }

@@ -13,16 +13,29 @@ type event struct {
 	arg  uint32
 }
 
+// source is whose event it is, which orders events of one time: one of the simulation's own clock comes first, then one that a clock has
+// scheduled for itself, then messages by the machine that sent them. Events of one source come in the order in which they were
+// scheduled. None of that depends on when a message was handed over, so several queues have one order.
+func (e *event) source() Kind { return e.kind >> (clockBits + kindBits) }
+
+// before is the order of events of which o was scheduled later.
+func (e *event) before(o *event) bool { return e.t < o.t || e.t == o.t && e.source() <= o.source() }
+
 // numbered is an event with its schedule sequence. A heap needs it; a bucket of the wheel keeps the order by itself.
 type numbered struct {
 	event
 	seq uint64
 }
 
-// less orders by time, then by schedule sequence: equal times run in the order
-// in which they were scheduled, whatever the queue.
+// less orders by time, source and schedule sequence.
 func less(a, b *numbered) bool {
-	return a.t < b.t || a.t == b.t && a.seq < b.seq
+	switch {
+	case a.t != b.t:
+		return a.t < b.t
+	case a.source() != b.source():
+		return a.source() < b.source()
+	}
+	return a.seq < b.seq
 }
 
 // heap is a binary min-heap. Binary, because a 4-ary one is not faster here:
@@ -76,19 +89,19 @@ func (h *heap) pop() numbered {
 // filled in schedule order and therefore nearly sorted; a start-up storm is not.
 const insertionMax = 48
 
-// sortEvents sorts by time and leaves events of one time in their order, which is that of scheduling.
+// sortEvents sorts by time and source, and leaves events of one source in their order, which is that of scheduling.
 func sortEvents(q []event) {
 	if len(q) > insertionMax {
-		slices.SortStableFunc(q, func(a, b event) int { return cmp.Compare(a.t, b.t) })
+		slices.SortStableFunc(q, func(a, b event) int { return cmp.Or(cmp.Compare(a.t, b.t), cmp.Compare(a.source(), b.source())) })
 		return
 	}
 	for i := 1; i < len(q); i++ {
-		if q[i].t >= q[i-1].t {
+		if q[i-1].before(&q[i]) {
 			continue
 		}
 		e := q[i]
 		j := i
-		for j > 0 && e.t < q[j-1].t {
+		for j > 0 && !q[j-1].before(&e) {
 			q[j] = q[j-1]
 			j--
 		}

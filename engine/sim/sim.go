@@ -24,8 +24,8 @@ const Forever Time = math.MaxInt64
 // Kind names a registered handler of one clock.
 type Kind uint32
 
-// A Kind is the number of a handler of its clock in the low bits, and the number of the clock above. In the queue there is a source
-// above both, see event.
+// A Kind is the number of a handler of its clock in the low bits, and the number of the clock above. In a queue there is the source
+// of the event above both.
 const (
 	kindBits  = 7
 	clockBits = 11
@@ -70,6 +70,8 @@ type Sim struct {
 	line   *timeline
 	all    *clocks
 	tag    Kind // in all its kinds
+	own    Kind // source of its own events
+	sent   Kind // source of its messages
 	events uint64
 	hash   uint64
 	names  []string // of its handlers
@@ -98,7 +100,11 @@ func New(o Options) *Sim {
 }
 
 func (all *clocks) add() *Sim {
-	s := &Sim{line: all.line, all: all, tag: Kind(len(all.list)) << kindBits}
+	n := len(all.list)
+	s := &Sim{line: all.line, all: all, tag: Kind(n) << kindBits, sent: Kind(1+n) << (kindBits + clockBits)}
+	if n > 0 {
+		s.own = 1 << (kindBits + clockBits)
+	}
 	all.list = append(all.list, s)
 	all.line.serve(s)
 	s.Register("wake", s.wake)
@@ -186,7 +192,9 @@ func (s *Sim) Fail(err error) {
 // At schedules an event. A time before Now is a bug of the caller and panics.
 // After Close events are dropped, so that deferred functions of processes may
 // still call code that schedules.
-func (s *Sim) At(t Time, k Kind, arg uint32) {
+func (s *Sim) At(t Time, k Kind, arg uint32) { s.schedule(t, s.own|k, arg) }
+
+func (s *Sim) schedule(t Time, k Kind, arg uint32) {
 	l := s.line
 	if t < l.now {
 		s.panicPast(t, k)
@@ -202,7 +210,13 @@ func (s *Sim) At(t Time, k Kind, arg uint32) {
 }
 
 // Post is At of another machine's clock: what happens there comes from this machine.
-func (s *Sim) Post(to *Sim, t Time, k Kind, arg uint32) { to.At(t, to.tag|k&kindMask, arg) }
+func (s *Sim) Post(to *Sim, t Time, k Kind, arg uint32) {
+	source := s.sent
+	if s == to {
+		source = s.own
+	}
+	to.schedule(t, source|to.tag|k&kindMask, arg)
+}
 
 func (s *Sim) panicPast(t Time, k Kind) {
 	panic(fmt.Sprintf("sim: event %q scheduled for %d ps, which is %d ps before now", s.all.name(k), t, s.line.now-t))

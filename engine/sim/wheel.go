@@ -72,7 +72,7 @@ func (w *wheel) push(e event) {
 }
 
 // insertOpen keeps the open bucket sorted. The new event is the last that was
-// scheduled, so it goes behind all events of its own time.
+// scheduled, so it goes behind all events of its time and source.
 func (w *wheel) insertOpen(e event) {
 	if len(w.open) == cap(w.open) && w.pos > 0 {
 		n := copy(w.open, w.open[w.pos:])
@@ -80,7 +80,7 @@ func (w *wheel) insertOpen(e event) {
 	}
 	q := append(w.open, e)
 	i := len(q) - 1
-	for i > w.pos && q[i-1].t > e.t {
+	for i > w.pos && !q[i-1].before(&e) {
 		q[i] = q[i-1]
 		i--
 	}
