@@ -26,6 +26,8 @@
 // What the simulator knows of an answer, and no message says, a handler Annotates, and its caller finds in the reply (Reply.Note; see
 // package beside). It takes no time, and nothing that a protocol does may depend on it.
 //
+// What is no part of the system, such as a market, lets machines hear of things by Cluster.External: free of time and bytes, and 100 us later.
+//
 // Work in the background that needs queue pairs is for a coroutine of SpawnBackground, which Suspends itself until another one of its
 // worker Wakes it.
 //

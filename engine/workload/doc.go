@@ -10,6 +10,9 @@
 // with the same seed but another protocol draw the same inputs for as long as
 // they run the same requests.
 //
+// What a workload counts or judges, each machine writes down for itself (engine/owned, Fresh, Tally). It is put together at the end of each
+// window and at the end of the run, in the order of times: so no machine looks at what another one does.
+//
 // # Caveats
 //
 // Distributions are integer tables: the only floating point is in building
