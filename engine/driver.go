@@ -106,9 +106,6 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 	if err := d.set(v); err != nil {
 		return nil, err
 	}
-	if d.db != nil {
-		d.db.Cache(0) // of all machines: made before their clients run
-	}
 	if v.Bool("warm") {
 		if err := bench.Warm(o.warm); err != nil {
 			return nil, err
@@ -236,6 +233,9 @@ func (d *driver) oldest(now sim.Time) sim.Time {
 // start spawns the coroutines and the arrivals.
 func (d *driver) start() {
 	d.spawn(testbed.Coroutines(d.s.active))
+	if d.db != nil {
+		d.db.Prepare()
+	}
 	for _, q := range d.queues {
 		q.begin()
 	}

@@ -16,6 +16,15 @@ type Host struct {
 // Snapshot is the second session of a coroutine.
 func (h *Host) Snapshot(tx *txn.Tx) txn.Session { return h.MV.Snapshot(tx) }
 
+// Prepare makes what snapshots need, where there are some.
+func (h *Host) Prepare() (snapshots bool) {
+	if h.MV == nil {
+		return false
+	}
+	h.MV.Prepare()
+	return true
+}
+
 // Bound and Missable are those of the versions.
 func (h *Host) Bound() (ns int64, ok bool)          { return h.MV.Bound() }
 func (h *Host) Missable(stamp timestamp.Stamp) bool { return h.MV.Missable(stamp) }

@@ -298,6 +298,15 @@ func (db *DB) Cache(machine int) store.Cache {
 	return db.caches.Of(machine)
 }
 
+// Prepare makes what all machines share, when the tables and the clients' coroutines are there and none of them has run. Without it the first
+// client does so.
+func (db *DB) Prepare() {
+	db.Cache(0)
+	if p, ok := db.protocol.(Preparing); ok && p.Prepare() {
+		db.watch()
+	}
+}
+
 // Pause holds new transactions back at their gate.
 func (db *DB) Pause() { db.cl.ShutGate() }
 

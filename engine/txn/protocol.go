@@ -52,6 +52,12 @@ type Resetting interface {
 	NeedsReset(cfg Config) (knob, why string)
 }
 
+// Preparing is a protocol that makes something which all machines share when the tables and the clients' coroutines are there.
+type Preparing interface {
+	// Prepare says whether there are snapshots.
+	Prepare() (snapshots bool)
+}
+
 // Session runs the transactions of one coroutine for a protocol. The transaction
 // layer calls Begin, then Add, Fetch, Start and Write as the body touches records,
 // and at last Commit or Abandon.

@@ -85,7 +85,7 @@ func newBedUnder(t problems, places int, schemes timestamp.Kinds) *bed {
 	b.of = db.TableOf(bedTable)
 	b.mv, err = Open(db, host, b.opt, Costs{})
 	b.must(err)
-	b.mv.prepare()
+	b.mv.Prepare()
 	return b
 }
 

@@ -61,9 +61,9 @@ func (f *fifo[T]) push(x T) {
 	f.list = append(f.list, x)
 }
 
-// prepare makes the heaps, when all tables are there, and begins to collect. Coroutines of the background come after those of
+// Prepare makes the heaps, when all tables are there, and begins to collect. Coroutines of the background come after those of
 // clients, whose numbers in messages are their places in the thread.
-func (s *Store) prepare() {
+func (s *Store) Prepare() {
 	if s.ready {
 		return
 	}

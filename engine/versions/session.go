@@ -41,7 +41,7 @@ func (s *Store) Snapshot(tx *txn.Tx) txn.Session {
 	if s == nil {
 		return nil
 	}
-	s.prepare()
+	s.Prepare()
 	c := tx.Co()
 	x := &session{s: s, tx: tx, c: c}
 	list := &s.machines[c.Machine()].sessions[c.Thread()]

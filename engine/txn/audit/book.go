@@ -40,6 +40,7 @@ type Book struct {
 	logs     owned.Each[log]
 	tables   [256]*Table
 	active   []active    // by coroutine
+	heads    []int64     // scratch: when what each log has next happened
 	txn      history.Txn // scratch
 	exported export.Attempt
 

@@ -16,23 +16,24 @@ func (b *Book) Gather() {
 		return
 	}
 	for {
-		var first *log
-		machine, at := 0, int64(math.MaxInt64)
-		for m, l := range b.logs.All() {
-			if t := l.due(); t < at {
-				first, machine, at = l, m, t
+		machine := 0
+		for m, at := range b.heads {
+			if at < b.heads[machine] {
+				machine = m
 			}
 		}
-		switch {
-		case first == nil:
+		if b.heads[machine] == math.MaxInt64 {
 			b.end()
 			return
-		case first.factIsNext():
-			first.learned++
-			b.learn(first, &first.facts[first.learned-1])
-		default:
-			b.gather(machine, first)
 		}
+		l := b.logs.Of(machine)
+		if l.factIsNext() {
+			l.learned++
+			b.learn(l, &l.facts[l.learned-1])
+		} else {
+			b.gather(machine, l)
+		}
+		b.heads[machine] = l.due()
 	}
 }
 
@@ -57,15 +58,17 @@ func (l *log) due() int64 {
 
 // begin says whether there is anything to gather.
 func (b *Book) begin() bool {
+	b.heads = b.heads[:0]
 	for _, l := range b.logs.All() {
-		if len(l.entries)+len(l.facts) > 0 {
-			if b.recorder != nil {
-				b.recorder.Hold()
-			}
-			return true
-		}
+		b.heads = append(b.heads, l.due())
 	}
-	return false
+	if slices.Min(b.heads) == math.MaxInt64 {
+		return false
+	}
+	if b.recorder != nil {
+		b.recorder.Hold()
+	}
+	return true
 }
 
 func (b *Book) end() {
