@@ -116,7 +116,7 @@ func (c *CQ) Coming(k int) (id uint64, ok bool) {
 		return 0, false
 	}
 	l := c.oldest(k)
-	return l.id, l.at <= c.fab.sim.Now()+sim.AheadBy
+	return l.id, l.at <= c.fab.sim.Now()+c.fab.sim.AheadBy()
 }
 
 // AheadPoll asks the host for what Poll needs of the k-th oldest completion.

@@ -14,6 +14,10 @@
 // which come by the machine and in the order of their sending: that order is the same
 // whether one queue has all machines' events or each machine's has its own.
 //
+// Where machines have enough to do, they run apart: each its own events, window by
+// window, and a window is so short that no message sent in it arrives in it (Spread).
+// That has no effect on what happens.
+//
 // A process (Proc) is a coroutine on iter.Pull. A handler resumes it, it runs
 // until it parks, and control returns to the handler: no scheduler and no
 // second thread is involved. A panic in a process or in a handler ends the run

@@ -52,3 +52,8 @@ TEXT ·prefetchParked(SB), NOSPLIT, $0-8
 TEXT ·routine(SB), NOSPLIT, $0-8
 	MOVQ R14, ret+0(FP)
 	RET
+
+// func pause()
+TEXT ·pause(SB), NOSPLIT, $0-0
+	PAUSE
+	RET

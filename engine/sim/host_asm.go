@@ -25,3 +25,8 @@ func prefetchParked(p *parked)
 //
 //go:noescape
 func routine() uintptr
+
+// pause tells the host that the thread only waits.
+//
+//go:noescape
+func pause()

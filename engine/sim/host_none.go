@@ -13,3 +13,5 @@ func PrefetchLines(unsafe.Pointer, int) {}
 func prefetchParked(*parked) {}
 
 func routine() uintptr { return 0 }
+
+func pause() {}

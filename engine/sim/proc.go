@@ -165,6 +165,9 @@ func (s *Sim) Close() {
 		panic("sim: Close called from inside a run")
 	}
 	s.all.line.closed = true
+	for _, l := range s.all.lines {
+		l.closed = true
+	}
 	for _, c := range s.all.list {
 		for i := 0; i < len(c.procs); i++ { // deferred functions may still add some
 			if p := c.procs[i]; p != nil {

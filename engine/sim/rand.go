@@ -17,7 +17,7 @@ func (s *Sim) Stream(component string, id uint64) *Rand {
 	for i := 0; i < len(component); i++ {
 		h = (h ^ uint64(component[i])) * 1099511628211
 	}
-	a := mix(s.all.seed ^ mix(h))
+	a := mix(s.all.options.Seed ^ mix(h))
 	r := new(Rand)
 	r.pcg.Seed(a, mix(a+mix(id+0x9e3779b97f4a7c15)))
 	return r

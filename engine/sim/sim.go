@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"math"
-	"runtime/debug"
 )
 
 // Time is virtual time, or a span of it, in picoseconds.
@@ -82,11 +81,14 @@ type Sim struct {
 
 // clocks are those of a simulation.
 type clocks struct {
-	list  []*Sim // the simulation's own, then by machine
-	line  *timeline
-	seed  uint64
-	inRun bool
-	err   error
+	list     []*Sim      // the simulation's own, then by machine
+	line     *timeline   // of the simulation's own clock, and of all where there is one queue
+	lines    []*timeline // by machine; nil: there is one queue
+	handlers []Handler   // by kind, and by clock
+	ahead    [rounds][]Handler
+	options  Options
+	inRun    bool
+	windows
 }
 
 // kindWake resumes the process whose id is the argument.
@@ -94,8 +96,7 @@ const kindWake Kind = 0
 
 // New returns a simulation at time 0 without events and machines.
 func New(o Options) *Sim {
-	all := &clocks{seed: o.Seed, line: newTimeline(o)}
-	all.line.all = all
+	all := &clocks{options: o, line: newTimeline(o, bucketShift)}
 	return all.add()
 }
 
@@ -105,8 +106,13 @@ func (all *clocks) add() *Sim {
 	if n > 0 {
 		s.own = 1 << (kindBits + clockBits)
 	}
+	room := make([]Handler, 1<<kindBits)
+	all.handlers = append(all.handlers, room...)
+	for i := range all.ahead {
+		all.ahead[i] = append(all.ahead[i], room...)
+	}
 	all.list = append(all.list, s)
-	all.line.serve(s)
+	all.line.share(all)
 	s.Register("wake", s.wake)
 	return s
 }
@@ -132,7 +138,7 @@ func (s *Sim) Register(name string, h Handler) Kind {
 	}
 	k := s.tag | Kind(len(s.names))
 	s.names = append(s.names, name)
-	s.line.handlers[k] = h
+	s.all.handlers[k] = h
 	return k
 }
 
@@ -143,7 +149,7 @@ func (s *Sim) Register(name string, h Handler) Kind {
 // simulation: which events they see is not part of it. Any of them may be nil.
 func (s *Sim) Ahead(k Kind, look ...Handler) {
 	for i, f := range look {
-		s.line.ahead[i][k] = f
+		s.all.ahead[i][k] = f
 	}
 }
 
@@ -170,7 +176,7 @@ func (s *Sim) Events() uint64 {
 // the machines. It stays 0 unless Options.Trace is set.
 func (s *Sim) TraceHash() uint64 {
 	h := s.hash
-	if s.tag == 0 && s.all.line.trace {
+	if s.tag == 0 && s.all.options.Trace {
 		for _, c := range s.all.list[1:] {
 			h = mix(h ^ c.hash)
 		}
@@ -178,14 +184,22 @@ func (s *Sim) TraceHash() uint64 {
 	return h
 }
 
-// Err is the failure that ended the run, or nil.
-func (s *Sim) Err() error { return s.all.err }
+// Err is the failure that ended the run, or nil: the first one, and of several at one time that of the first machine.
+func (s *Sim) Err() error {
+	first := s.all.line
+	for _, l := range s.all.lines {
+		if l.err != nil && (first.err == nil || l.failed < first.failed) {
+			first = l
+		}
+	}
+	return first.err
+}
 
 // Fail ends the run after the current event; Run returns err. Only the first
 // failure counts.
 func (s *Sim) Fail(err error) {
-	if s.all.err == nil {
-		s.all.err = err
+	if l := s.line; l.err == nil {
+		l.err, l.failed = err, l.now
 	}
 }
 
@@ -209,13 +223,20 @@ func (s *Sim) schedule(t Time, k Kind, arg uint32) {
 	}
 }
 
-// Post is At of another machine's clock: what happens there comes from this machine.
+// Post is At of another clock, for a machine's events: what happens there comes from this machine. It takes as long as messages do at
+// least, see Spread.
 func (s *Sim) Post(to *Sim, t Time, k Kind, arg uint32) {
-	source := s.sent
-	if s == to {
-		source = s.own
+	l := s.line
+	switch {
+	case s == to:
+		s.At(t, to.tag|k&kindMask, arg)
+	case t < l.end:
+		panic(fmt.Sprintf("sim: message %q for %d ps, which is %d ps before messages can be there", s.all.name(to.tag|k&kindMask), t, l.end-t))
+	case to.line.worker == l.worker:
+		to.schedule(t, s.sent|to.tag|k&kindMask, arg)
+	default:
+		l.worker.send(to.line.worker, event{t, s.sent | to.tag | k&kindMask, arg})
 	}
-	to.schedule(t, source|to.tag|k&kindMask, arg)
 }
 
 func (s *Sim) panicPast(t Time, k Kind) {
@@ -231,7 +252,15 @@ func (all *clocks) name(k Kind) string {
 }
 
 // NextAt is the time of the earliest pending event; false when there is none.
-func (s *Sim) NextAt() (Time, bool) { return s.line.peek() }
+func (s *Sim) NextAt() (at Time, ok bool) {
+	at, ok = s.all.line.peek()
+	for _, l := range s.all.lines {
+		if t, some := l.peek(); some && (!ok || t < at) {
+			at, ok = t, true
+		}
+	}
+	return at, ok
+}
 
 // Run runs every event before until, of all clocks, and then sets them to until. How a
 // span is cut into runs does not influence what happens. With Forever it runs
@@ -240,31 +269,26 @@ func (s *Sim) NextAt() (Time, bool) { return s.line.peek() }
 // It returns the first failure: a panic of a process or a handler, or what was
 // given to Fail. A failed simulation stays as it was at that moment and runs no more.
 func (s *Sim) Run(until Time) (err error) {
-	all, line := s.all, s.line
+	all, line := s.all, s.all.line
 	switch {
 	case all.inRun:
 		panic("sim: Run called from inside a run")
 	case line.closed:
 		return fmt.Errorf("sim: run until %d ps: the simulation is closed", until)
-	case all.err != nil:
-		return all.err
+	case s.Err() != nil:
+		return s.Err()
 	case until < line.now:
 		panic(fmt.Sprintf("sim: run until %d ps, which is %d ps before now", until, line.now-until))
 	}
 	all.inRun = true
-	defer func() {
-		all.inRun = false
-		if r := recover(); r != nil {
-			for _, c := range all.list {
-				c.running = nil
-			}
-			s.Fail(&PanicError{Where: "handler " + all.name(line.kind), At: line.now, Value: r, Stack: string(debug.Stack())})
-			err = all.err
-		}
-	}()
-	line.run(until)
-	if all.err == nil && until != Forever {
-		line.now = until
+	defer func() { all.inRun = false }()
+	if all.plan(); all.lines == nil {
+		line.guarded(until)
+	} else {
+		all.run(until)
 	}
-	return all.err
+	if s.Err() == nil && until != Forever {
+		all.standAt(until)
+	}
+	return s.Err()
 }

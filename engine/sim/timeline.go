@@ -1,5 +1,7 @@
 package sim
 
+import "runtime/debug"
+
 // timeline is the events of some clocks in one order.
 type timeline struct {
 	now    Time
@@ -7,35 +9,58 @@ type timeline struct {
 	looks  bool
 	trace  bool
 	closed bool
-	all    *clocks
 	wheel  *wheel
-	heap   heap   // used when wheel is nil
-	seq    uint64 // of the heap
+	heap   heap    // used when wheel is nil
+	seq    uint64  // of the heap
+	end    Time    // of the window: messages to others take effect from then on; 0 where there are none
+	worker *worker // nil: whoever calls Run
+	number int     // of the clock, of a machine's own timeline
 
-	// By kind, and by clock.
+	err    error // that ended the run, here
+	failed Time  // when
+
+	// Those of all clocks, by kind and by clock.
 	handlers []Handler
 	ahead    [rounds][]Handler // see Sim.Ahead
 	clocks   []*Sim
 
 	glances [recent]glance
+	primed  []glimpse
 }
 
-// serve has the timeline run the events of one more clock.
-func (l *timeline) serve(s *Sim) {
-	room := make([]Handler, 1<<kindBits)
-	l.handlers = append(l.handlers, room...)
-	for i := range l.ahead {
-		l.ahead[i] = append(l.ahead[i], room...)
-	}
-	l.clocks = append(l.clocks, s)
-}
-
-func newTimeline(o Options) *timeline {
+func newTimeline(o Options, shift uint) *timeline {
 	l := &timeline{trace: o.Trace}
 	if o.Queue == Wheel {
-		l.wheel = newWheel()
+		l.wheel = newWheel(shift)
 	}
 	return l
+}
+
+// share gives the timeline all clocks' handlers.
+func (l *timeline) share(all *clocks) {
+	l.handlers, l.ahead, l.clocks = all.handlers, all.ahead, all.list
+}
+
+func (l *timeline) push(e event) {
+	if l.wheel != nil {
+		l.wheel.push(e)
+		return
+	}
+	l.seq++
+	l.heap.push(numbered{e, l.seq})
+}
+
+// pop takes the first event out.
+func (l *timeline) pop() (e event, ok bool) {
+	w := l.wheel
+	switch {
+	case w == nil && len(l.heap) == 0 || w != nil && w.pos == len(w.open) && !w.next(Forever):
+		return e, false
+	case w == nil:
+		return l.heap.pop().event, true
+	}
+	w.pos++
+	return w.open[w.pos-1], true
 }
 
 func (l *timeline) peek() (Time, bool) {
@@ -48,6 +73,23 @@ func (l *timeline) peek() (Time, bool) {
 	return l.heap[0].t, true
 }
 
+// guarded is run that makes a panic the timeline's failure.
+func (l *timeline) guarded(until Time) {
+	defer func() {
+		if r := recover(); r != nil {
+			for _, c := range l.clocks {
+				if c.line == l {
+					c.running = nil
+				}
+			}
+			if l.err == nil {
+				l.err, l.failed = &PanicError{Where: "handler " + l.clocks[0].all.name(l.kind), At: l.now, Value: r, Stack: string(debug.Stack())}, l.now
+			}
+		}
+	}()
+	l.run(until)
+}
+
 // run runs every event before until.
 func (l *timeline) run(until Time) {
 	if l.wheel != nil {
@@ -58,8 +100,11 @@ func (l *timeline) run(until Time) {
 }
 
 func (l *timeline) runWheel(until Time) {
-	w, all := l.wheel, l.all
-	for all.err == nil {
+	w := l.wheel
+	if l.looks && l.end > 0 {
+		l.prime(until)
+	}
+	for l.err == nil {
 		if w.pos == len(w.open) {
 			if !w.next(until) {
 				break
@@ -76,13 +121,13 @@ func (l *timeline) runWheel(until Time) {
 		l.begin(e)
 		l.handlers[e.kind&ownMask](e.arg)
 	}
-	if all.err == nil && until != Forever {
+	if l.err == nil && until != Forever {
 		w.skipTo(until)
 	}
 }
 
 func (l *timeline) runHeap(until Time) {
-	for l.all.err == nil && len(l.heap) > 0 && l.heap[0].t < until {
+	for l.err == nil && len(l.heap) > 0 && l.heap[0].t < until {
 		e := l.heap.pop().event
 		l.begin(e)
 		l.handlers[e.kind&ownMask](e.arg)
@@ -114,9 +159,14 @@ const (
 	recent = apart*(rounds-1) + 1 // buckets remembered
 )
 
-// AheadBy is how far ahead of its time an event is when the functions of Ahead see it,
+// AheadBy is how far ahead of its time an event of the clock is when the functions of Ahead see it,
 // at most.
-const AheadBy Time = (seen + 1) << bucketShift
+func (s *Sim) AheadBy() Time {
+	if s.line.wheel == nil {
+		return 0
+	}
+	return (seen + 1) << s.line.wheel.shift
+}
 
 // glance is what the functions of Ahead are shown of a bucket.
 type glance struct {
@@ -133,10 +183,8 @@ type glimpse struct {
 // first look remembers them, for the events are many lines of the host's memory.
 func (l *timeline) lookAhead() {
 	w := l.wheel
-	first := l.glance(w.cur + seen)
-	first.bucket, first.events = w.cur+seen, first.events[:0]
-	for n := w.head[uint(first.bucket)&bucketMask]; n != 0; n = w.after[n] {
-		first.events = append(first.events, glimpse{w.events[n].kind, w.events[n].arg})
+	if first := l.glance(w.cur + seen); l.end == 0 || (w.cur+seen)<<w.shift < l.end {
+		first.bucket, first.events = w.cur+seen, w.glimpses(first.events[:0], w.cur+seen)
 	}
 	for i := range rounds {
 		functions, bucket := l.ahead[i], w.cur+seen-int64(i)*apart
@@ -150,6 +198,38 @@ func (l *timeline) lookAhead() {
 			}
 		}
 	}
+}
+
+// prime shows the first events of a window, one round after the other: they came from others meanwhile, or were not shown because they
+// are behind the window before.
+func (l *timeline) prime(end Time) {
+	w := l.wheel
+	p := l.primed[:0]
+	for _, e := range w.open[w.pos:] {
+		p = append(p, glimpse{e.kind, e.arg})
+	}
+	for b := w.cur + 1; b <= w.cur+seen && b<<w.shift < end; b++ {
+		p = w.glimpses(p, b)
+	}
+	l.primed = p
+	for i := range l.glances {
+		l.glances[i].bucket = -1
+	}
+	for _, functions := range l.ahead {
+		for _, e := range p {
+			if look := functions[e.kind&ownMask]; look != nil {
+				look(e.arg)
+			}
+		}
+	}
+}
+
+// glimpses appends the events of a bucket that is not open.
+func (w *wheel) glimpses(to []glimpse, bucket int64) []glimpse {
+	for n := w.head[uint(bucket)&bucketMask]; n != 0; n = w.after[n] {
+		to = append(to, glimpse{w.events[n].kind, w.events[n].arg})
+	}
+	return to
 }
 
 // glance is the place of a bucket among those remembered.

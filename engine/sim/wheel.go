@@ -9,6 +9,8 @@ const (
 	// bucketShift makes a bucket 1024 ps wide: about one event per bucket in a
 	// loaded cluster, which is where a wheel is fastest.
 	bucketShift = 10
+	// machineShift is that of a wheel for the events of one machine, which are fewer.
+	machineShift = 14
 	// buckets is the window of the wheel, 8.4 us: verbs and their replies stay in
 	// it, back-off and timeouts go to the far heap.
 	buckets    = 8192
@@ -16,7 +18,7 @@ const (
 )
 
 // wheel is a one-level timing wheel. cur is the absolute index (time >>
-// bucketShift) of the open bucket, whose events are in open, sorted, done up to
+// shift) of the open bucket, whose events are in open, sorted, done up to
 // pos. Buckets cur+1 .. cur+buckets-1 are unsorted lists and have a bit in full;
 // any later event waits in far, and comes to its bucket as soon as the window has it: before any event
 // that is scheduled into that bucket directly, which has a later place in the order.
@@ -27,6 +29,7 @@ const (
 // enough to stay in the cache, and lead to events that have left it.
 type wheel struct {
 	cur     int64
+	shift   uint
 	pos     int
 	open    []event
 	far     heap
@@ -39,12 +42,12 @@ type wheel struct {
 	head    [buckets]uint32           // last event scheduled
 }
 
-func newWheel() *wheel {
-	return &wheel{events: make([]event, 1, 1024), after: make([]uint32, 1, 1024), open: make([]event, 0, 64)}
+func newWheel(shift uint) *wheel {
+	return &wheel{shift: shift, events: make([]event, 1, 1024), after: make([]uint32, 1, 1024), open: make([]event, 0, 64)}
 }
 
 func (w *wheel) push(e event) {
-	i := e.t >> bucketShift
+	i := e.t >> (w.shift & 63)
 	if d := i - w.cur; d <= 0 {
 		w.insertOpen(e)
 		return
@@ -97,9 +100,9 @@ func (w *wheel) next(until Time) bool {
 		if len(w.far) == 0 {
 			return false
 		}
-		i = w.far[0].t >> bucketShift
+		i = w.far[0].t >> w.shift
 	}
-	if i > (until-1)>>bucketShift {
+	if i > (until-1)>>w.shift {
 		return false
 	}
 	w.openAt(i)
@@ -109,7 +112,7 @@ func (w *wheel) next(until Time) bool {
 // skipTo moves the window forward after a run that ended at t with the open
 // bucket used up, so that what is scheduled next finds its bucket in it.
 func (w *wheel) skipTo(t Time) {
-	if i := t >> bucketShift; i > w.cur {
+	if i := t >> w.shift; i > w.cur {
 		w.openAt(i)
 	}
 }
@@ -124,8 +127,8 @@ func (w *wheel) openAt(i int64) {
 	}
 	// The far events that the window now reaches must be in their buckets before
 	// this bucket runs: it may schedule events of the same time, which come later.
-	for len(w.far) > 0 && w.far[0].t>>bucketShift-i < buckets {
-		if e := w.far.pop().event; e.t>>bucketShift == i {
+	for len(w.far) > 0 && w.far[0].t>>w.shift-i < buckets {
+		if e := w.far.pop().event; e.t>>w.shift == i {
 			w.open = append(w.open, e)
 		} else {
 			w.push(e)
