@@ -160,7 +160,7 @@ func (d *driver) arrived(machine int, at sim.Time) bool {
 	x := d.ongoing.Of(machine)
 	x.arrived++
 	x.add(1, at)
-	d.s.meter.Began(machine, d.s.sim.Now(), at)
+	d.s.meter.Began(machine, d.now(machine), at)
 	return true
 }
 
@@ -266,17 +266,20 @@ func (d *driver) loop(co *r2.Co, i int) {
 			d.serving[co.ID()] = arrival{co.Machine(), at}
 		}
 		if err := r.Next(); err != nil {
-			d.s.sim.Fail(fmt.Errorf("request on machine %d thread %d: %w", co.Machine(), co.Thread(), err))
+			co.Fail(fmt.Errorf("request on machine %d thread %d: %w", co.Machine(), co.Thread(), err))
 			return
 		}
 	}
 }
 
+// now is the time of a machine's clock.
+func (d *driver) now(machine int) sim.Time { return d.s.fab.Machine(machine).Now() }
+
 // begun counts a closed client's request as in flight; an open one's counts since its arrival.
 func (d *driver) begun(machine, _ int, at r2.Time) {
 	if d.queues == nil {
 		d.ongoing.Of(machine).add(1, at)
-		d.s.meter.Began(machine, d.s.sim.Now(), at)
+		d.s.meter.Began(machine, d.now(machine), at)
 	}
 }
 
@@ -297,7 +300,7 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 		x.Span(uint64(o.Co), o.Last, o.Decision)
 	}
 	d.ongoing.Of(machine).add(-1, o.End-latency)
-	d.s.meter.Ended(machine, d.s.sim.Now(), o.End, latency)
+	d.s.meter.Ended(machine, d.now(machine), o.End, latency)
 	phases := o.Phases
 	if phases == 0 {
 		phases = metrics.AllPhases

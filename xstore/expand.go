@@ -95,7 +95,7 @@ func (t *trainer) trainWhole(c *r2.Co, m uint32) {
 	p := t.p
 	v, err := t.trainTop(c, m)
 	if err != nil {
-		p.s.cl.Fail(fmt.Errorf("store %s: expansion to %d sub-models on machine %d: %w", p.s.spec.Name, m, p.server, err))
+		c.Fail(fmt.Errorf("store %s: expansion to %d sub-models on machine %d: %w", p.s.spec.Name, m, p.server, err))
 		return
 	}
 	for i := range m {

@@ -36,7 +36,7 @@ func (p *part) startLogs() error {
 		logger := cl.SpawnShared(p.server, i, fmt.Sprintf("xstore.logger%d", i), func(c *r2.Co) {
 			if c.Recovering() {
 				if err := p.recover(c); err != nil {
-					cl.Fail(fmt.Errorf("store %s: recovery of machine %d: %w", p.s.spec.Name, p.server, err))
+					c.Fail(fmt.Errorf("store %s: recovery of machine %d: %w", p.s.spec.Name, p.server, err))
 					return
 				}
 				c.Recovered()

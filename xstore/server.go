@@ -94,7 +94,7 @@ func answer(rep []byte, done bool) int {
 func (p *part) update(c *r2.Co, hints []tree.Hint, key uint64, real, value []byte) bool {
 	ok, hinted, err := p.tree.UpdateReal(c, hints, key, real, value)
 	if err != nil {
-		p.s.cl.Fail(fmt.Errorf("store %s: machine %d: update of key %d: %w", p.s.spec.Name, p.server, key, err))
+		c.Fail(fmt.Errorf("store %s: machine %d: update of key %d: %w", p.s.spec.Name, p.server, key, err))
 	}
 	p.counts(c).Updates++
 	if hinted {

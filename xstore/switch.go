@@ -61,7 +61,7 @@ func (s *Store) Client(c *r2.Co) store.KVClient {
 func (x *client) begin(key uint64) *part {
 	if x.index != x.s.index {
 		if err := x.adopt(x.s.index); err != nil {
-			x.s.cl.Fail(err)
+			x.c.Fail(err)
 		}
 	}
 	return x.s.part(key)

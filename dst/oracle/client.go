@@ -159,9 +159,9 @@ func (o *client) Wait(c *r2.Co, x *timestamp.Txn) {}
 func (o *client) Bound() (ns int64, ok bool) { return 0, false }
 
 // report fails the run: a number that the oracle does not hear of stops the stable timestamp for good.
-func (o *client) report(err error) {
+func (o *client) report(c *r2.Co, err error) {
 	if err != nil {
-		o.env.Cluster.Fail(err)
+		c.Fail(err)
 	}
 }
 

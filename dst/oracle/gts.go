@@ -80,7 +80,7 @@ func (s *gts) installNumber(c *r2.Co, x *timestamp.Txn) {
 	}
 	r := s.request(c)
 	r.stamp = x.TS
-	s.report(s.installs.ask(c, r))
+	s.report(c, s.installs.ask(c, r))
 }
 
 // Point is StableGTS, or, without stable timestamps, GlobalTS. A strict snapshot waits until all numbers are stable that were

@@ -149,7 +149,7 @@ func (x *vector) enqueue(c *r2.Co, e entry) {
 	q := &x.queues[e.ts.Slot()]
 	q.by[e.ts.Counter()] = e
 	if len(q.by) == queueMost {
-		x.cl.Fail(fmt.Errorf("the timestamp oracle: %d commits of slot %d wait for its number %d, which is not installed", queueMost, e.ts.Slot(), q.stable+1))
+		c.Fail(fmt.Errorf("the timestamp oracle: %d commits of slot %d wait for its number %d, which is not installed", queueMost, e.ts.Slot(), q.stable+1))
 	}
 	next := e.ts.Counter() == q.stable+1
 	if !next {

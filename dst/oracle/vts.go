@@ -193,7 +193,7 @@ func (s *vts) installNumber(c *r2.Co, x *timestamp.Txn) {
 		}
 		r.stamp, r.deps = timestamp.Slotted(uint16(x.TS.Slot()), from.installedTo), nil
 	}
-	s.report(s.installs.ask(c, r))
+	s.report(c, s.installs.ask(c, r))
 }
 
 // noteInstalled notes that a number is installed.

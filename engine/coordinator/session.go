@@ -107,7 +107,7 @@ func (s *Session[A, P]) afterWriteBack(passive bool, err error) {
 	if err != nil {
 		// A committed transaction cannot be written back: a machine is gone, and
 		// there is no recovery yet.
-		s.on.Cl.Fail(fmt.Errorf("write-back: %w", err))
+		s.C.Fail(fmt.Errorf("write-back: %w", err))
 	}
 	s.Tx.DropEntries()
 	if !passive {
@@ -118,7 +118,7 @@ func (s *Session[A, P]) afterWriteBack(passive bool, err error) {
 	}
 	s.Tx.Enter(replication.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
 	if err := s.Log.Reclaim(); err != nil {
-		s.on.Cl.Fail(fmt.Errorf("reclaim: %w", err))
+		s.C.Fail(fmt.Errorf("reclaim: %w", err))
 	}
 }
 

@@ -174,6 +174,9 @@ func (f *Fabric) Machines() int { return len(f.machines) }
 // Machine is machine i.
 func (f *Fabric) Machine(i int) *Machine { return f.machines[i] }
 
+// Lookahead is what a message between two machines takes at least.
+func (f *Fabric) Lookahead() sim.Time { return f.cost.latency }
+
 // Exploration is Config's.
 func (f *Fabric) Exploration() *exploration.Exploration { return f.explored }
 

@@ -227,10 +227,6 @@ func (cl *Cluster) OnSpoil(f func(machine int)) { cl.cores.OnSpoil(f) }
 // SpoilScratch has all scratch memory of a machine overwritten when one of its coroutines waits. Tests only.
 func (cl *Cluster) SpoilScratch() { cl.cores.Spoils = true }
 
-// Fail stops the run with an error: something happened that the protocol has
-// no answer to.
-func (cl *Cluster) Fail(err error) { cl.sim.Fail(err) }
-
 // SetSingleReplies has every reply of a handler ring a doorbell of its own
 // instead of sharing that of the flush: no doorbell batching for servers (§2.2.3).
 func (cl *Cluster) SetSingleReplies(on bool) { cl.single = on }

@@ -101,6 +101,12 @@ func (c *Co) tag() int {
 	return c.index
 }
 
+// Fail stops the run with an error: something happened on a machine that the protocol has no answer to.
+func (cl *Cluster) Fail(m int, err error) { cl.machines[m].clock.Fail(err) }
+
+// Fail is Cluster.Fail of its machine.
+func (c *Co) Fail(err error) { c.w.Clock.Fail(err) }
+
 // Cluster is the cluster it belongs to.
 func (c *Co) Cluster() *Cluster { return c.w.cl }
 

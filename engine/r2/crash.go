@@ -186,7 +186,7 @@ func (cl *Cluster) up(mc *machine) {
 	mc.state = running
 	mc.starts++
 	if err := cl.reconnect(mc); err != nil {
-		cl.Fail(err)
+		cl.sim.Fail(err)
 		return
 	}
 	for _, w := range mc.workers {
@@ -210,7 +210,7 @@ func (cl *Cluster) up(mc *machine) {
 func (cl *Cluster) awake(mc *machine) bool {
 	if err := cl.fab.Machine(mc.id).Restart(); err != nil {
 		if mc.tries++; mc.tries > upRetries {
-			cl.Fail(fmt.Errorf("r2: machine %d does not start: %w", mc.id, err))
+			cl.sim.Fail(fmt.Errorf("r2: machine %d does not start: %w", mc.id, err))
 			return false
 		}
 		cl.sim.At(cl.sim.Now()+cl.cfg.ConnectTime, cl.kUp, uint32(mc.id))

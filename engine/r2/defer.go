@@ -355,7 +355,7 @@ func serveAgain(c *Co, from Peer, req, rep []byte) int {
 	j, seq := &w.job, binary.LittleEndian.Uint32(req)
 	t := w.ticketOf(j.ch, seq)
 	if t == nil {
-		w.cl.Fail(fmt.Errorf("r2: machine %d thread %d asks machine %d again for request %d, which is not deferred", from.Machine, from.Thread, w.mc.id, seq))
+		w.Clock.Fail(fmt.Errorf("r2: machine %d thread %d asks machine %d again for request %d, which is not deferred", from.Machine, from.Thread, w.mc.id, seq))
 		return 0
 	}
 	t.seq, t.head, t.moved = j.seq, j.head, false

@@ -38,7 +38,7 @@ func (w *Worker) mailbox() Addr {
 	if w.box == 0 {
 		a, err := w.mc.mem.Alloc(host.Alloc{Name: fmt.Sprintf("r2.mail.%d", w.thread), Bytes: space.LineBytes, Socket: w.home})
 		if err != nil {
-			w.cl.Fail(fmt.Errorf("r2: mailbox of thread %d on machine %d: %w", w.thread, w.mc.id, err))
+			w.Clock.Fail(fmt.Errorf("r2: mailbox of thread %d on machine %d: %w", w.thread, w.mc.id, err))
 		}
 		w.box = a
 	}

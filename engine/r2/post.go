@@ -75,7 +75,7 @@ func (w *Worker) failed(q *queuePair, e *sendq.Entry, cqe *fabric.CQE) {
 	if g := w.group(e.Co); g != nil {
 		g.fail(err)
 	} else {
-		w.cl.Fail(err)
+		w.Clock.Fail(err)
 	}
 }
 

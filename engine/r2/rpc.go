@@ -211,7 +211,7 @@ func (w *Worker) datagram(ch *channel, h datagram.Header, head int, number uint1
 func (w *Worker) receive(cqe *fabric.CQE) {
 	slot := int(cqe.ID &^ sendq.RecvFlag)
 	if cqe.Status != fabric.Success {
-		w.cl.Fail(fmt.Errorf("r2: receive on machine %d thread %d: %v", w.mc.id, w.thread, cqe.Status))
+		w.Clock.Fail(fmt.Errorf("r2: receive on machine %d thread %d: %v", w.mc.id, w.thread, cqe.Status))
 		return
 	}
 	a := w.buffers.RecvBuffer(slot)
@@ -366,7 +366,7 @@ func (w *Worker) handle(j *job) {
 	}
 	f := w.cl.rpc(j.head.RPC).Serve
 	if f == nil {
-		w.cl.Fail(fmt.Errorf("r2: machine %d got a request for rpc %d, which has no handler", w.mc.id, j.head.RPC))
+		w.Clock.Fail(fmt.Errorf("r2: machine %d got a request for rpc %d, which has no handler", w.mc.id, j.head.RPC))
 		return
 	}
 	outer := beside.Begin(&h.Pad)
@@ -478,7 +478,7 @@ func (w *Worker) repost(slot int) {
 	w.refill = append(w.refill, fabric.RecvWR{ID: sendq.RecvFlag | uint64(slot), Local: a, LKey: w.lkey, Len: uint32(w.buffers.Size)})
 	if len(w.refill) == cap(w.refill) {
 		if err := w.postRecvs(); err != nil {
-			w.cl.Fail(err)
+			w.Clock.Fail(err)
 		}
 	}
 }

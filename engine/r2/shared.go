@@ -19,7 +19,7 @@ func (cl *Cluster) SpawnShared(m, on int, name string, body func(c *Co)) *Co {
 	w.id = int(id)
 	_, w.home = w.HW.Assign(on)
 	if err := w.buffers.InitScratch(mc.mem, m, on, w.home, name, w.sizes()); err != nil {
-		cl.Fail(err)
+		w.Clock.Fail(err)
 	}
 	c := newCo(w, 0, fmt.Sprintf("m%d.t%d.%s", m, on, name), func(c *Co) {
 		body(c)
@@ -118,7 +118,7 @@ func (c *Co) Recovered() {
 	core.Sync(&c.Program)
 	cl, mc := c.w.cl, c.w.mc
 	if mc.recovering--; mc.recovering == 0 {
-		cl.sim.At(cl.sim.Now(), cl.kUp, uint32(mc.id))
+		mc.clock.Post(cl.sim, mc.clock.Now()+cl.fab.Lookahead(), cl.kUp, uint32(mc.id))
 	}
 }
 

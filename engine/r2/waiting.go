@@ -71,7 +71,7 @@ func (c *Co) serveTicket(t *Ticket) {
 	start, outer := w.Local, beside.Begin(&c.Pad)
 	n := w.cl.rpc(t.head.RPC).Waits(c, t.from, t.req, rep)
 	if err := c.Wait(); err != nil { // of what it has posted and not waited for
-		w.cl.Fail(fmt.Errorf("r2: handler of %s on machine %d: %w", w.cl.rpc(t.head.RPC).Name, w.mc.id, err))
+		w.Clock.Fail(fmt.Errorf("r2: handler of %s on machine %d: %w", w.cl.rpc(t.head.RPC).Name, w.mc.id, err))
 	}
 	t.beside.Notes = append(t.beside.Notes, beside.End(&c.Pad, outer)...)
 	t.finish(c, rep[:n], start)

@@ -116,7 +116,7 @@ func (cl *Client) run(typ uint8, readOnly bool, fresh timestamp.Freshness, body 
 			break
 		}
 		if tx.snapshot() {
-			db.cl.Fail(fmt.Errorf("txn: a snapshot of type %d was aborted: no other transaction can be in its way", typ))
+			cl.c.Fail(fmt.Errorf("txn: a snapshot of type %d was aborted: no other transaction can be in its way", typ))
 		}
 		if f := db.opt.OnAbort; f != nil {
 			f(cl.c.Machine(), typ)

@@ -149,7 +149,7 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	if o.Store == nil {
 		return nil, errors.New("store is nil: say what makes the tables, such as kv.Kind")
 	}
-	db := &DB{cl: cl, opt: o, servers: servers, log: replication.Single{}, book: audit.OpenBook(o.Recorder, cl.Machines(), func(int) int64 { return cl.Now() }), held: o.Scale.Of(CostHeld, asLong)}
+	db := &DB{cl: cl, opt: o, servers: servers, log: replication.Single{}, book: audit.OpenBook(o.Recorder, cl.Machines(), func(m int) int64 { return cl.Fabric().Machine(m).Now() }), held: o.Scale.Of(CostHeld, asLong)}
 	db.own = owned.New(cl.Machines(), func(int) part {
 		return part{scratch: scratch{NewOutcome(), metrics.NewBreakdown(), metrics.ForPhases[uint32]()}}
 	})

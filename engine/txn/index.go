@@ -174,5 +174,5 @@ func (tx *Tx) drop(e *entryOf, err error) {
 	if err == nil || errors.Is(err, store.ErrMissing) && tx.common.IgnoresAborts {
 		return
 	}
-	tx.db.cl.Fail(fmt.Errorf("txn: entry %d of part %d of an index cannot be taken out: %w", e.key, e.part, err))
+	tx.c.Fail(fmt.Errorf("txn: entry %d of part %d of an index cannot be taken out: %w", e.key, e.part, err))
 }

@@ -188,7 +188,7 @@ func (s *Store) removeTombstone(c *r2.Co, x *tomb) bool {
 	s.keepClaims(c, x) // before an insert finds the gap
 	change, err := x.table.Store.Remove(c, x.key, loc.Ref)
 	if err != nil {
-		s.cl.Fail(fmt.Errorf("versions: the tombstone of key %d of table %s cannot be taken out: %w", x.key, x.table.Name, err))
+		c.Fail(fmt.Errorf("versions: the tombstone of key %d of table %s cannot be taken out: %w", x.key, x.table.Name, err))
 		return true
 	}
 	x.table.Audit.NoteCollection(c.Machine(), x.key, change, x.seq)

@@ -78,7 +78,7 @@ func (s *Store) Prepare() {
 			}
 			h, err := s.newHeap(m, t)
 			if err != nil {
-				s.cl.Fail(fmt.Errorf("old versions of table %s: %w", t.Name, err))
+				s.cl.Fail(m, fmt.Errorf("old versions of table %s: %w", t.Name, err))
 				return
 			}
 			s.machines[m].heaps[t.ID] = h

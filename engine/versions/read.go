@@ -51,7 +51,7 @@ func (s *Store) claim(c *r2.Co, m *machine, t *txn.Table, key uint64, loc store.
 func (s *Store) look(c *r2.Co, t *txn.Table, key uint64) (store.Location, bool) {
 	loc, ok, err := t.Store.LookupLocal(c, key)
 	if err != nil {
-		s.cl.Fail(fmt.Errorf("versions: lookup: %w", err))
+		c.Fail(fmt.Errorf("versions: lookup: %w", err))
 	}
 	return loc, ok
 }

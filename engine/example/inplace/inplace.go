@@ -212,7 +212,7 @@ func (s *session) end(commit bool) {
 		err = s.c.Wait()
 	}
 	if err != nil {
-		s.p.cl.Fail(fmt.Errorf("inplace: end of a transaction: %w", err))
+		s.c.Fail(fmt.Errorf("inplace: end of a transaction: %w", err))
 	}
 }
 

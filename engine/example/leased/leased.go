@@ -244,6 +244,6 @@ func (s *session) unlock(committed bool) error {
 // Abandon ends an attempt that fails.
 func (s *session) Abandon() {
 	if err := s.unlock(false); err != nil {
-		s.p.Cl.Fail(fmt.Errorf("leased: abort: %w", err))
+		s.C.Fail(fmt.Errorf("leased: abort: %w", err))
 	}
 }

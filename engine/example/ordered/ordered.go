@@ -225,6 +225,6 @@ func (s *session) unlock(committed bool) error {
 // Abandon ends an attempt that fails: nothing but its own code, or the hardware, makes one fail.
 func (s *session) Abandon() {
 	if err := s.unlock(false); err != nil {
-		s.p.Cl.Fail(fmt.Errorf("ordered: abort: %w", err))
+		s.C.Fail(fmt.Errorf("ordered: abort: %w", err))
 	}
 }

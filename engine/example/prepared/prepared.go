@@ -118,7 +118,7 @@ func (p *protocol) serveFetch(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	t, key := p.Named(wire.Get64(req))
 	at, found, err := t.Store.LookupLocal(c, key)
 	if err != nil {
-		p.Cl.Fail(err)
+		c.Fail(err)
 	}
 	if !found {
 		return 0
@@ -146,7 +146,7 @@ func (s *session) commit() error { return s.tellAll(true) }
 
 func (s *session) abort() {
 	if err := s.tellAll(false); err != nil {
-		s.p.Cl.Fail(fmt.Errorf("prepared: abort: %w", err))
+		s.C.Fail(fmt.Errorf("prepared: abort: %w", err))
 	}
 }
 

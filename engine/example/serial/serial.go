@@ -124,7 +124,7 @@ func (s *session) Begin(bool) {
 	for {
 		found := s.c.CAS(s.p.lock, 0, 1+uint64(s.c.ID()))
 		if err := s.c.Wait(); err != nil {
-			s.p.cl.Fail(fmt.Errorf("serial: lock: %w", err))
+			s.c.Fail(fmt.Errorf("serial: lock: %w", err))
 			return
 		}
 		s.p.asks[s.c.Machine()].tries++
@@ -140,7 +140,7 @@ func (s *session) Begin(bool) {
 func (s *session) end() {
 	s.c.Write(s.p.lock, make([]byte, 8))
 	if err := s.c.Wait(); err != nil {
-		s.p.cl.Fail(fmt.Errorf("serial: unlock: %w", err))
+		s.c.Fail(fmt.Errorf("serial: unlock: %w", err))
 	}
 }
 
@@ -216,7 +216,7 @@ func (s *session) Commit() error {
 		}
 	}
 	if err := s.c.Wait(); err != nil {
-		s.p.cl.Fail(fmt.Errorf("serial: write-back: %w", err))
+		s.c.Fail(fmt.Errorf("serial: write-back: %w", err))
 	}
 	s.end()
 	s.tx.Done()

@@ -67,6 +67,9 @@ func (h *Hosts) Open(m *Machine, clock *sim.Sim, id int, t *profile.NodeType, mo
 	return m.equip()
 }
 
+// Now is the time of the machine's clock.
+func (m *Machine) Now() sim.Time { return m.clock.Now() }
+
 // Cores is the number of cores.
 func (m *Machine) Cores() int { return len(m.cores) }
 

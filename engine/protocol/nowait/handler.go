@@ -65,7 +65,7 @@ func (p *protocol) unlockLocal(c *r2.Co, row r2.Addr, held lock) {
 		word = found
 		c.Compute(spinCycles)
 	}
-	p.Cl.Fail(errLatched(c.Machine()))
+	c.Fail(errLatched(c.Machine()))
 }
 
 // errLatched is of a release that never succeeds.
@@ -88,7 +88,7 @@ func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		t := p.DB.TableOf(uint8(item >> 56))
 		loc, ok, err := t.Store.LookupLocal(c, item&coordinator.LockKey)
 		if err != nil {
-			p.Cl.Fail(fmt.Errorf("nowait: lock: %w", err))
+			c.Fail(fmt.Errorf("nowait: lock: %w", err))
 		}
 		if !ok {
 			wire.Put64(rep[n:], uint64(loc.Ref))

@@ -176,7 +176,7 @@ func (s *session) removeInserted() {
 	s.Tx.Enter(txn.Commit, mode)
 	s.remove(hasRow, false)
 	if err := s.C.Wait(); err != nil {
-		s.p.Cl.Fail(fmt.Errorf("nowait: inserts cannot be taken back: %w", err))
+		s.C.Fail(fmt.Errorf("nowait: inserts cannot be taken back: %w", err))
 	}
 }
 
@@ -194,7 +194,7 @@ func (s *session) remove(of func(*access) bool, deleted bool) {
 // takeOut takes a record of the machine out of its table.
 func (p *protocol) takeOut(c *r2.Co, t *txn.Table, key uint64, at store.Ref, deleted bool) {
 	if err := p.TakeOut(c, t, key, at, deleted); err != nil {
-		p.Cl.Fail(fmt.Errorf("nowait: %w", err))
+		c.Fail(fmt.Errorf("nowait: %w", err))
 		return
 	}
 	t.Store.Free(c, key, at)

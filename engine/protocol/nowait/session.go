@@ -126,6 +126,6 @@ func (s *session) abort() {
 	s.Tx.UndoEntries()
 	s.removeInserted()
 	if err := s.releaseAll(); err != nil {
-		s.p.Cl.Fail(fmt.Errorf("nowait: release of locks: %w", err))
+		s.C.Fail(fmt.Errorf("nowait: release of locks: %w", err))
 	}
 }

@@ -142,7 +142,7 @@ func (s *session) release() {
 		}
 		if !mode.Passive {
 			if err := s.C.Wait(); err != nil {
-				s.p.Cl.Fail(fmt.Errorf("occ: release of locks: %w", err))
+				s.C.Fail(fmt.Errorf("occ: release of locks: %w", err))
 			}
 		}
 		for _, a := range s.Set {

@@ -299,7 +299,7 @@ func (p *protocol) serveFetch(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		t, key := p.Named(wire.Get64(req))
 		loc, ok, err := t.Store.LookupLocal(c, key)
 		if err != nil {
-			p.Cl.Fail(fmt.Errorf("occ: fetch: %w", err))
+			c.Fail(fmt.Errorf("occ: fetch: %w", err))
 		}
 		if !ok {
 			wire.Put64(rep[n:], uint64(loc.Ref))

@@ -179,7 +179,7 @@ func (s *session) remove(of func(*access) bool, deleted bool) {
 func (p *protocol) takeOut(c *r2.Co, t *txn.Table, key uint64, at store.Ref, deleted bool) {
 	if err := p.TakeOut(c, t, key, at, deleted); err != nil {
 		if !p.Cfg.IgnoresAborts { // under which two may delete it
-			p.Cl.Fail(fmt.Errorf("occ: %w", err))
+			c.Fail(fmt.Errorf("occ: %w", err))
 		}
 		return
 	}

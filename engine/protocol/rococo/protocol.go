@@ -110,7 +110,7 @@ func (p *protocol) NeedsDrain(to txn.Config) bool {
 func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	c := tx.Co()
 	if c.ID() >= mostCoroutines {
-		p.Cl.Fail(fmt.Errorf("rococo: coroutine %d of the cluster: transactions' numbers name %d", c.ID(), mostCoroutines))
+		c.Fail(fmt.Errorf("rococo: coroutine %d of the cluster: transactions' numbers name %d", c.ID(), mostCoroutines))
 	}
 	s := &session{Session: coordinator.OpenSession[access](&p.Protocol, tx), Stamped: coordinator.OpenStamped(&p.Host, tx), p: p}
 	of := &(*p.whole.Of(c.Machine()))[c.Thread()]

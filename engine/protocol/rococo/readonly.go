@@ -257,7 +257,7 @@ func (s *server) awaitWriters(c *r2.Co, items []byte) (blocked int, waited r2.Ti
 func (s *server) read(c *r2.Co, t *txn.Table, key uint64, value []byte) (head, stamp uint64) {
 	loc, ok, err := t.Store.LookupLocal(c, key)
 	if err != nil {
-		s.p.Cl.Fail(fmt.Errorf("rococo: read of key %d of table %s: %w", key, t.Name, err))
+		c.Fail(fmt.Errorf("rococo: read of key %d of table %s: %w", key, t.Name, err))
 	}
 	head = uint64(uint32(loc.Ref)) // of a gap, its version
 	if ok {

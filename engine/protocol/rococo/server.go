@@ -104,7 +104,7 @@ func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
 			least = max(least, found)
 		}
 		if err != nil {
-			s.p.Cl.Fail(fmt.Errorf("rococo: %w", err))
+			c.Fail(fmt.Errorf("rococo: %w", err))
 		}
 		n.pieces = append(n.pieces, x)
 	}
@@ -138,7 +138,7 @@ func (s *server) serveCommit(c *r2.Co, req, rep []byte) int {
 	id := s.request(c, req)
 	n := s.graph.nodes[id]
 	if n == nil || n.status == heard {
-		s.p.Cl.Fail(fmt.Errorf("rococo: machine %d is to commit transaction %d, which has not started there", s.machine, id))
+		c.Fail(fmt.Errorf("rococo: machine %d is to commit transaction %d, which has not started there", s.machine, id))
 		return 0
 	}
 	if s.p.MV != nil && n.status < committing {
@@ -171,7 +171,7 @@ func (s *server) execute(c *r2.Co, n *node) {
 		}
 		list, blocking, err := s.graph.order(n)
 		if err != nil {
-			s.p.Cl.Fail(fmt.Errorf("rococo: %w", err))
+			c.Fail(fmt.Errorf("rococo: %w", err))
 			return
 		}
 		visited := s.graph.plan.visited
@@ -201,7 +201,7 @@ func (s *server) run(c *r2.Co, order []*node, visited int) {
 	for _, n := range list {
 		for i := range n.pieces {
 			if err := s.perform(c, n, &n.pieces[i]); err != nil {
-				s.p.Cl.Fail(fmt.Errorf("rococo: %w", err))
+				c.Fail(fmt.Errorf("rococo: %w", err))
 			}
 		}
 	}
@@ -240,7 +240,7 @@ func (s *server) inform(c *r2.Co, n *node) {
 		}
 		rep := c.Call(int(n.server), s.p.rpc.ask, req)
 		if err := c.Wait(); err != nil {
-			s.p.Cl.Fail(fmt.Errorf("rococo: machine %d asks machine %d for what comes before transaction %d: %w", s.machine, n.server, n.id, err))
+			c.Fail(fmt.Errorf("rococo: machine %d asks machine %d for what comes before transaction %d: %w", s.machine, n.server, n.id, err))
 			return
 		}
 		if n.status != heard { // it has started here meanwhile, so its commit comes
@@ -263,7 +263,7 @@ func (s *server) serveAsk(c *r2.Co, req, rep []byte) int {
 	id := s.request(c, req)
 	n := s.graph.nodes[id]
 	if n == nil {
-		s.p.Cl.Fail(fmt.Errorf("rococo: machine %d is asked for transaction %d, which it has forgotten: it remembers the last %d", s.machine, id, cap(s.graph.old)))
+		c.Fail(fmt.Errorf("rococo: machine %d is asked for transaction %d, which it has forgotten: it remembers the last %d", s.machine, id, cap(s.graph.old)))
 		return 0
 	}
 	for n.status < committing || n.status == executing && s.p.stamps() && !n.stamped {

@@ -233,7 +233,7 @@ func (s *session) Commit() error {
 	}
 	if err != nil {
 		// Some servers may have run its pieces, and they are not undone: a machine is gone, and there is no recovery.
-		s.p.Cl.Fail(fmt.Errorf("rococo: commit: %w", err))
+		s.C.Fail(fmt.Errorf("rococo: commit: %w", err))
 	}
 	return s.End(err, false, func() error { return nil }, func() {}) // all of it is in place, or the run has failed
 }
@@ -312,5 +312,5 @@ func (s *session) Abandon() {
 	if err := s.Tx.Failed(); err != nil {
 		why = " (" + err.Error() + ")"
 	}
-	s.p.Cl.Fail(fmt.Errorf("rococo: a transaction of machine %d gives up%s after its pieces have started: let it decide that before", s.C.Machine(), why))
+	s.C.Fail(fmt.Errorf("rococo: a transaction of machine %d gives up%s after its pieces have started: let it decide that before", s.C.Machine(), why))
 }

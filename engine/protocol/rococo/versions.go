@@ -88,7 +88,7 @@ func (s *server) reserveAll(c *r2.Co, list []*node) {
 func (s *server) reserve(c *r2.Co, t *txn.Table) {
 	for polls := 0; !s.p.MV.Reserve(c, t); polls++ {
 		if polls == roomPolls {
-			s.p.Cl.Fail(fmt.Errorf("rococo: machine %d has had no room for an old version of table %s for %d ms: snapshots that wait for this transaction may need them all; %s", s.machine, t.Name, roomPolls*roomPollNS/1_000_000, timestamp.MoreRoom))
+			c.Fail(fmt.Errorf("rococo: machine %d has had no room for an old version of table %s for %d ms: snapshots that wait for this transaction may need them all; %s", s.machine, t.Name, roomPolls*roomPollNS/1_000_000, timestamp.MoreRoom))
 		}
 		c.Sleep(r2.Time(roomPollNS) * 1000)
 	}

@@ -136,7 +136,7 @@ func (s *server) install(c *r2.Co, x *session) error {
 	s.graph.retire(n)
 	s.wake(c, n)
 	if err != nil {
-		s.p.Cl.Fail(fmt.Errorf("rococo: %w", err))
+		c.Fail(fmt.Errorf("rococo: %w", err))
 	}
 	return err
 }

@@ -170,7 +170,7 @@ func (t *table) lockItem(c *r2.Co, r *request, word uint64) verdict {
 			return v
 		}
 	}
-	t.p.Cl.Fail(fmt.Errorf("twopl: a record of table %s is never where it is looked up", x.table.Name))
+	c.Fail(fmt.Errorf("twopl: a record of table %s is never where it is looked up", x.table.Name))
 	return refused
 }
 
@@ -178,7 +178,7 @@ func (t *table) lockItem(c *r2.Co, r *request, word uint64) verdict {
 func (t *table) lookup(c *r2.Co, x *txn.Table, key uint64) (loc store.Location, ok bool) {
 	loc, ok, err := x.Store.LookupLocal(c, key)
 	if err != nil {
-		t.p.Cl.Fail(fmt.Errorf("twopl: lookup: %w", err))
+		c.Fail(fmt.Errorf("twopl: lookup: %w", err))
 	}
 	return loc, ok
 }

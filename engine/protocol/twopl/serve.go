@@ -97,7 +97,7 @@ func (t *table) write(c *r2.Co, x *party, q placement, value []byte, seq uint64)
 // The row's lock goes before the row may be used again.
 func (t *table) drop(c *r2.Co, x *party, q placement, deleted bool, next *list) {
 	if err := t.p.TakeOut(c, q.table, q.key, q.ref, deleted); err != nil {
-		t.p.Cl.Fail(fmt.Errorf("twopl: %w", err))
+		c.Fail(fmt.Errorf("twopl: %w", err))
 		return
 	}
 	at := row(q.table, q.key, q.ref)

@@ -99,7 +99,7 @@ func (s *session) Abandon() { s.abort() }
 func (s *session) abort() {
 	s.Tx.UndoEntries()
 	if err := s.end(false); err != nil {
-		s.p.Cl.Fail(fmt.Errorf("twopl: release of locks: %w", err))
+		s.C.Fail(fmt.Errorf("twopl: release of locks: %w", err))
 	}
 	s.Void() // last: others may wait for the locks
 }

@@ -54,7 +54,7 @@ func (t *table) latch(c *r2.Co, at r2.Addr) (word uint64) {
 		}
 		c.Compute(spinCycles)
 	}
-	t.p.Cl.Fail(fmt.Errorf("twopl: a lock of machine %d is still latched after %d attempts", t.machine, attempts))
+	c.Fail(fmt.Errorf("twopl: a lock of machine %d is still latched after %d attempts", t.machine, attempts))
 	return word
 }
 

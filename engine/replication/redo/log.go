@@ -232,7 +232,7 @@ func (l *Logs) applyImage(c *r2.Co, rows *record.Rows, at r2.Addr, version uint6
 // reclaimed is the receipt of a reclaim.
 func (l *Logs) reclaimed(m, thread, to int, req []byte) {
 	if !l.sources[m][thread].rings[to].Release(wire.Get64(req) >> 16) {
-		l.cl.Fail(fmt.Errorf("replication: machine %d thread %d got the receipt of a log entry at machine %d that is not open", m, thread, to))
+		l.cl.Fail(m, fmt.Errorf("replication: machine %d thread %d got the receipt of a log entry at machine %d that is not open", m, thread, to))
 	}
 	*l.open.Of(m)--
 }

@@ -89,7 +89,7 @@ func (i *instance) Get(c *r2.Co, key uint64, value []byte) bool {
 func (i *instance) Update(c *r2.Co, key uint64, value []byte) bool {
 	ok, err := i.t.Update(c, key, value)
 	if err != nil {
-		i.cl.Fail(fmt.Errorf("store %s: update of key %d: %w", i.name, key, err))
+		c.Fail(fmt.Errorf("store %s: update of key %d: %w", i.name, key, err))
 	}
 	return ok
 }

@@ -37,7 +37,7 @@ func (t *cache) find(c *r2.Co, bucket r2.Addr, key uint64) (item, from r2.Addr) 
 		}
 		from = item + atChain
 	}
-	t.cl.Fail(fmt.Errorf("memcached: machine %d at %d ps: the chain of bucket %d has no end", t.machine, c.Now(), t.buckets.Number(bucket)))
+	c.Fail(fmt.Errorf("memcached: machine %d at %d ps: the chain of bucket %d has no end", t.machine, c.Now(), t.buckets.Number(bucket)))
 	return 0, from
 }
 

@@ -117,7 +117,7 @@ func (s *Store) cacheOf(c *r2.Co) *cache {
 		}{{&k.starts, keyBytes}, {&k.models, p.modelRoom}, {&k.tables, tableRoom}} {
 			at, err := s.cl.Mem(m).Reserve("rolex.models", uint64(p.segments*a.each), c.Home())
 			if err != nil {
-				s.cl.Fail(fmt.Errorf("rolex %s: %w", s.spec.Name, err))
+				c.Fail(fmt.Errorf("rolex %s: %w", s.spec.Name, err))
 			}
 			*a.at = at
 		}

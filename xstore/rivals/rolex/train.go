@@ -72,7 +72,7 @@ func (t *trains) run(c *r2.Co) {
 		trained, err := x.train(next.p, next.segment)
 		t.busy = false
 		if err != nil { // the memory node cannot be reached
-			t.s.cl.Fail(err)
+			c.Fail(err)
 			return
 		}
 		if trained {
