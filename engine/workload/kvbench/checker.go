@@ -54,10 +54,13 @@ func (k *checker) report(format string, args ...any) {
 	}
 }
 
-// client gives a client of a machine its number.
-func (k *checker) client(machine int) int {
-	k.began, k.machines = append(k.began, never), append(k.machines, machine)
-	return len(k.began) - 1
+// client makes a client of a machine known. Its number is that of its coroutine.
+func (k *checker) client(number, machine int) int {
+	for len(k.began) <= number {
+		k.began, k.machines = append(k.began, never), append(k.machines, machine)
+	}
+	k.machines[number] = machine
+	return number
 }
 
 // register is that of a key, made when something has to be remembered of it.

@@ -17,7 +17,7 @@ type story struct {
 
 func tell(t *testing.T) *story {
 	k := newChecker(dataset.Linear(10), "full", 8)
-	k.client(0)
+	k.client(0, 0)
 	k.now = func() r2.Time { return 1000 }
 	return &story{k, t}
 }

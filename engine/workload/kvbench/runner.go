@@ -27,7 +27,7 @@ type runner struct {
 
 // Runner makes a coroutine's client.
 func (b *Bench) Runner(c *r2.Co) workload.Runner {
-	return &runner{b: b, c: c, kv: b.kv.Client(c), number: b.check.client(c.Machine()), value: make([]byte, b.o.ValueBytes)}
+	return &runner{b: b, c: c, kv: b.kv.Client(c), number: b.check.client(int(c.ID()), c.Machine()), value: make([]byte, b.o.ValueBytes)}
 }
 
 // maxScan is how many pairs a SCAN asks for at most (Table 3-1).
