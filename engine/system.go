@@ -56,7 +56,8 @@ type System struct {
 	cl     *r2.Cluster
 	rec    *history.Recorder
 	load   *driver
-	room   int // coroutines per thread that there are buffers for
+	room   int  // coroutines per thread that there are buffers for
+	rings  bool // messages are written into rings
 	kDrain sim.Kind
 
 	barrierFrom, barrierBudget sim.Time // of the change that waits for a drain
@@ -146,7 +147,7 @@ func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System,
 	cfg := experiment.R2Config(v)
 	cfg.Between = o.machine
 	cfg.ResendAfter = spec.Scaling.ResendAfter(s.fab.TCP())
-	s.room = cfg.Coroutines
+	s.room, s.rings = cfg.Coroutines, cfg.Transport != r2.Datagrams
 	if s.cl, err = r2.New(s.sim, s.fab, cfg); err != nil {
 		return s, err
 	}
@@ -161,6 +162,7 @@ func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System,
 	s.cl.SetCoroutines(testbed.Coroutines(v))
 	s.cl.Assembled()
 	s.load.start()
+	s.spread()
 	if err = s.applyNodeFaults(experiment.NodeFaults{Crash: v.Int("fault.crash"), Restart: experiment.NoMachine}); err != nil {
 		return s, err
 	}

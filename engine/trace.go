@@ -143,6 +143,7 @@ func (s *System) follow(t *tracer) (*tracer, error) {
 		t.opens = txn.Execution
 	}
 	s.tracer = t
+	s.spread()
 	s.cl.Observe(t)
 	return t, nil
 }
@@ -153,6 +154,7 @@ var ErrTraced = errors.New("trace: another trace of this system is under way; as
 func (s *System) unfollow() {
 	s.cl.Observe(nil)
 	s.tracer = nil
+	s.spread()
 }
 
 // tracer follows the first transactions to begin, or those among which a pick chooses. All machines tell it what they do, in the order in
