@@ -111,8 +111,8 @@ func tellHistory(key uint64, list []*request, forget bool, z *crash) (fault stri
 	now := r2.Time(0)
 	k := newChecker(dataset.Linear(10), "full", 8)
 	k.now = func() r2.Time { return now }
-	for range 4 {
-		k.client(0)
+	for i := range 4 {
+		k.client(i, 0)
 	}
 	if z != nil {
 		k.durable = func(uint64) r2.Time { return z.durable }
