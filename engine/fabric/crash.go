@@ -37,7 +37,7 @@ func (m *Machine) Restart() error {
 		return fmt.Errorf("fabric: machine %d restarts, and is not down: crash it first", m.ID)
 	}
 	var under error
-	m.fab.each(func(_ uint32, v *verb) {
+	m.fab.each(func(v *verb) {
 		if m.fab.nics[v.from].machine == m || v.flags&ticket == 0 && m.fab.nics[v.to].machine == m {
 			under = fmt.Errorf("fabric: machine %d restarts at %d ps with a %v of before the crash under way: let some microseconds pass", m.ID, m.fab.sim.Now(), v.op)
 		}

@@ -145,12 +145,12 @@ func (f *part) split(i uint32, v *verb) (uint32, *verb) {
 	return j, d
 }
 
-// each calls f with the verbs under way of all machines, which stand still.
-func (f *Fabric) each(found func(i uint32, v *verb)) {
-	for n, c := range f.chunks {
+// each calls found with the verbs under way of all machines, which stand still.
+func (f *Fabric) each(found func(v *verb)) {
+	for _, c := range f.chunks {
 		for k := range places {
 			if c != nil && c.verbs[k].q != nil {
-				found(uint32(n<<placeBits|k), &c.verbs[k])
+				found(&c.verbs[k])
 			}
 		}
 	}
@@ -163,7 +163,7 @@ func (v *verb) writing() bool {
 
 // writing gives the bytes of the WRITEs between an RNIC of a machine and its memory.
 func (f *Fabric) writing(m *host.Machine, each func(a space.Addr, b []byte)) {
-	f.each(func(_ uint32, v *verb) {
+	f.each(func(v *verb) {
 		if v.writing() && &f.nics[v.to].machine.Machine == m {
 			each(v.remote, f.bytes(v))
 		}

@@ -14,7 +14,6 @@ type timeline struct {
 	seq    uint64  // of the heap
 	end    Time    // of the window: messages to others take effect from then on; 0 where there are none
 	worker *worker // nil: the goroutine that calls Run
-	number int     // of the clock, of a machine's own timeline
 
 	err    error // that ended the run, here
 	failed Time  // when

@@ -67,10 +67,10 @@ func (all *clocks) plan() {
 func (all *clocks) part() {
 	pending := all.line.empty()
 	all.line.restart(all.options, bucketShift)
-	for i, c := range all.list[1:] {
+	for _, c := range all.list[1:] {
 		l := newTimeline(all.options, machineShift)
 		l.share(all)
-		l.now, l.looks, l.number = all.line.now, all.line.looks, 1+i
+		l.now, l.looks = all.line.now, all.line.looks
 		c.line = l
 		l.restart(all.options, machineShift)
 		all.lines = append(all.lines, l)
